@@ -123,13 +123,15 @@ static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opt
 	char errbuf[512];
 	int err;
 
-	if (strncmp(a->specs.items[i], "empty:", strlen("empty:")) == 0 && !a->hooks->attached)
-		return haul_app_wrong(a->pub.program,
-			"--port %s: this program has no command that gives it a device",
-			a->specs.items[i]);
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "opening port ", a->specs.items[i]);
 	err = haul_port_open(&a->ports[i], a->specs.items[i], opts, errbuf, sizeof(errbuf));
-	return err ? fail_port(a, err, errbuf) : HAUL_APP_DONE;
+	if (err)
+		return fail_port(a, err, errbuf);
+	if (!haul_port_is_empty(a->ports[i]) || a->hooks->attached)
+		return HAUL_APP_DONE;
+	haul_port_close(a->ports[i]);
+	return haul_app_wrong(a->pub.program,
+		"--port %s: this program has no command that gives it a device", a->specs.items[i]);
 }
 
 /* Reopens ports with more queues than another has: a carrier with one queue of each does less. */

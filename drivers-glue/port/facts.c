@@ -4,11 +4,18 @@
 
 #include "base/assert.h"
 #include "port/kind.h"
+#include "port/kinds/table.h"
 
 const char *haul_port_spec(const struct haul_port *port)
 {
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return ((const struct hauli_port_text *)hauli_ptr_published_get(&port->text))->text;
+}
+
+bool haul_port_is_empty(const struct haul_port *port)
+{
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	return port->spec.kind == &hauli_kind_empty;
 }
 
 unsigned haul_port_queues(const struct haul_port *port)

@@ -151,11 +151,6 @@ static void note_queues(struct haul_port *port)
 			port->queues == 1 ? "" : "s", port->opts.queues);
 }
 
-static bool is_empty(const struct haul_port *port)
-{
-	return port->spec.kind == &hauli_kind_empty;
-}
-
 static int leave_empty(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	port->detached = true;
@@ -207,7 +202,7 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 	if (err == 0)
 		err = show_spec(port, errbuf, errlen);
 	if (err == 0)
-		err = (is_empty(port) ? leave_empty : open_device)(port, errbuf, errlen);
+		err = (haul_port_is_empty(port) ? leave_empty : open_device)(port, errbuf, errlen);
 	if (err == 0 && hauli_missed_begin(port) < 0)
 		err = hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	return err;
@@ -269,7 +264,7 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	if (is_empty(port))
+	if (haul_port_is_empty(port))
 		return 0;
 	err = hauli_check_attached(port, errbuf, errlen);
 	return err < 0 ? err : quietly(port, start, errbuf, errlen);
@@ -294,7 +289,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	unsigned queues = port->queues;
 	int err;
 
-	if (is_empty(port))
+	if (haul_port_is_empty(port))
 		return hauli_check_attached(port, errbuf, errlen);
 	forget_device(port);
 	port->opts.queues = queues;

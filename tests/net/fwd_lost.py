@@ -176,19 +176,39 @@ def test_returns(tap, kind, way, how):
 
 
 @contextlib.contextmanager
-def echoing():
+def echoing(*more):
     """haul-fwd that echoes on t0 and g0, its prompt, and the peer of g0."""
     with tempfile.TemporaryDirectory() as d:
         netns.veth("t0", "t1")
         netns.veth("g0", "g1")
         control = os.path.join(d, "control")
         with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", *ECHO,
-                         "--carriers", 2, "--control", control) as haul:
+                         "--carriers", 2, "--control", control, *more) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
             yield haul, Client(control, haul), netns.Raw("g1")
         for name in ("t0", "g0"):
             if netns.exists(name):
                 netns.ip(f"link del {name}")
+
+
+def test_stays_out(tap):
+    """A port that was lost, and that a user detaches, does not return by itself."""
+    with echoing("--lost-port", "return") as (haul, client, raw):
+        lose("deleted")
+        haul.wait_for(lambda: "taken again when" in haul.said(), "its line")
+        said = client.ask("port detach 0")
+        netns.veth("t0", "t1")
+        time.sleep(2.5)  # two looks at lost ports
+        out = "'afpacket:t0' is back" not in haul.said()
+        said += client.ask("port attach 0")
+        fine = echoes(raw) and echoes(netns.Raw("t1"))
+        wrong = client.ask("port attach 0 afpacket:none") + client.ask("set queue 0 0 carrier 7")
+        r = haul.end(signal.SIGTERM)
+    tap.ok(out and fine and r.rc == 0 and
+           "Port 0 is detached" in said and "Port 0 is attached" in said,
+           "detached by command: does not return", (said, out, fine, r.rc))
+    tap.ok("carrier 7 has no poller" in wrong and "haul_" not in wrong,
+           "lines of the prompt name no functions", wrong)
 
 
 def test_stopped(tap):
@@ -455,6 +475,7 @@ def main():
                 test_returns(tap, kind, way, how)
     test_sent_there(tap)
     test_last(tap)
+    test_stays_out(tap)
     test_stopped(tap)
     test_command(tap)
     test_empty(tap)

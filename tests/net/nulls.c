@@ -167,6 +167,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_queue_adopt, NULL, 0)                                       \
 	X(haul_port_close, NULL)                                                \
 	X(haul_port_spec, NULL)                                                 \
+	X(haul_port_is_empty, NULL)                                             \
 	X(haul_port_queues, NULL)                                               \
 	X(haul_port_queue, NULL, 0)                                             \
 	X(haul_port_mac, NULL)                                                  \

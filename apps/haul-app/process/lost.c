@@ -73,6 +73,16 @@ bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 	return true;
 }
 
+int haul_app_detach_port(
+	struct haul_app *app, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	int err = haul_io_detach_port(app->io, port, timeout_ns, errbuf, errlen);
+
+	if (!err)
+		lost[port] = false;
+	return err;
+}
+
 bool hauli_app_lost_any(const struct hauli_app *a)
 {
 	for (unsigned i = 0; i < a->nb_ports; i++)

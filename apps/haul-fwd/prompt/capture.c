@@ -8,11 +8,10 @@ static bool start(const struct fwd_call *call)
 {
 	const char *file = call->words[2].text;
 	char errbuf[512];
+	int err = haul_app_capture_start(call->app, file, errbuf, sizeof(errbuf));
 
-	if (haul_app_capture_start(call->app, file, errbuf, sizeof(errbuf)) != 0) {
-		fprintf(call->out, "%s\n", errbuf);
+	if (!fwd_result(call, err, errbuf))
 		return false;
-	}
 	fprintf(call->out, "Capturing to %s\n", file);
 	return true;
 }
@@ -21,11 +20,10 @@ static bool stop(const struct fwd_call *call)
 {
 	struct haul_capture_stats st;
 	char errbuf[512];
+	int err = haul_app_capture_stop(call->app, &st, errbuf, sizeof(errbuf));
 
-	if (haul_app_capture_stop(call->app, &st, errbuf, sizeof(errbuf)) != 0) {
-		fprintf(call->out, "%s\n", errbuf);
+	if (!fwd_result(call, err, errbuf))
 		return false;
-	}
 	fprintf(call->out,
 		"Captured %" PRIu64 " frames, dropped %" PRIu64 ", %" PRIu64 " bytes in %" PRIu64
 		" file%s\n",

@@ -108,6 +108,18 @@ cmdline_parse_ctx_t *fwd_commands_context(
 	return context;
 }
 
+bool fwd_result(const struct fwd_call *call, int err, const char *errbuf)
+{
+	size_t function = strspn(errbuf, "abcdefghijklmnopqrstuvwxyz_");
+
+	if (strncmp(errbuf, "haul_", strlen("haul_")) == 0 &&
+		strncmp(&errbuf[function], ": ", strlen(": ")) == 0)
+		errbuf += function + strlen(": ");
+	if (err)
+		fprintf(call->out, "%s\n", errbuf);
+	return err == 0;
+}
+
 bool fwd_each_port(const struct fwd_call *call, const char *word,
 	bool (*fn)(const struct fwd_call *call, unsigned port))
 {

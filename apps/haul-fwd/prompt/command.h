@@ -56,6 +56,10 @@ cmdline_parse_ctx_t *fwd_commands_context(
 	void (*run)(void *words, struct cmdline *cl, void *command),
 	void (*run_wrong)(void *words, struct cmdline *cl, void *data));
 
+/* True if err is 0; else after the line in errbuf, without the name of haul's function that it may
+ * begin with. */
+bool fwd_result(const struct fwd_call *call, int err, const char *errbuf);
+
 /* Calls fn for a port, or for each if the word is "all". False after a line if there is no such
  * port, or fn returned false. */
 bool fwd_each_port(const struct fwd_call *call, const char *word,

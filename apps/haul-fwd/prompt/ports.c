@@ -27,14 +27,6 @@ bool fwd_ports_are_started(const struct haul_app *app, FILE *out)
 	return true;
 }
 
-/* The result of a command: a line about what went wrong. */
-static bool result(const struct fwd_call *call, int err, const char *errbuf)
-{
-	if (err)
-		fprintf(call->out, "%s\n", errbuf);
-	return err == 0;
-}
-
 static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
 {
 	return call->app->ports[port];
@@ -171,7 +163,8 @@ static bool start_one(const struct fwd_call *call, unsigned i)
 	if (!haul_io_is_attached(call->app->io, i))
 		return passes_over(call, i);
 	if (!is_stopped[i] ||
-		!result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
+		!fwd_result(
+			call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return !is_stopped[i];
 	is_stopped[i] = false;
 	return true;
@@ -186,7 +179,7 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 	if (is_stopped[i])
 		return true;
 	is_stopped[i] =
-		result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
+		fwd_result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
 	return is_stopped[i];
 }
 
@@ -207,8 +200,9 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 {
 	bool attach = strcmp(WORD(1), "attach") == 0;
 	char errbuf[512];
-	int err = (attach ? haul_io_attach_port : haul_io_detach_port)(
-		call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
+	int err = attach
+		? haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf))
+		: haul_app_detach_port(call->app, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err && attach) {
 		is_stopped[i] = false; /* it was started */
@@ -216,20 +210,14 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 	}
 	if (!err)
 		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
-	return result(call, err, errbuf);
-}
-
-static bool is_empty(const struct fwd_call *call, unsigned i)
-{
-	return !haul_io_is_attached(call->app->io, i) &&
-		strncmp(haul_port_spec(port_of(call, i)), "empty:", strlen("empty:")) == 0;
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const char *spec)
 {
 	char errbuf[512];
 
-	return result(call, haul_port_set_spec(port_of(call, i), spec, errbuf, sizeof(errbuf)),
+	return fwd_result(call, haul_port_set_spec(port_of(call, i), spec, errbuf, sizeof(errbuf)),
 		       errbuf) &&
 		attach_or_detach_one(call, i);
 }
@@ -238,7 +226,7 @@ static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const c
 static bool attach_new(const struct fwd_call *call, const char *spec)
 {
 	for (unsigned i = 0; i < call->app->nb_ports; i++)
-		if (is_empty(call, i))
+		if (haul_port_is_empty(port_of(call, i)))
 			return set_spec_and_attach(call, i, spec);
 	fprintf(call->out,
 		"No port is empty: give port attach PORT SPEC for one that was detached, or start "
@@ -273,7 +261,7 @@ static bool set_promiscuous_one(const struct fwd_call *call, unsigned i)
 	int err = (all ? haul_port_set_allmulticast : haul_port_set_promiscuous)(
 		port_of(call, i), is_on(WORD(3)), errbuf, sizeof(errbuf));
 
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_promiscuous(const struct fwd_call *call)
@@ -288,7 +276,7 @@ static bool set_link_one(const struct fwd_call *call, unsigned i)
 	int err = haul_port_set_link(
 		port_of(call, i), strcmp(WORD(1), "link-up") == 0, errbuf, sizeof(errbuf));
 
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_link(const struct fwd_call *call)
@@ -304,7 +292,7 @@ static bool set_mtu_one(const struct fwd_call *call, unsigned i)
 	int err = haul_port_set_mtu(port_of(call, i), mtu > UINT16_MAX ? UINT16_MAX : (unsigned)mtu,
 		errbuf, sizeof(errbuf));
 
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_mtu(const struct fwd_call *call)
@@ -325,7 +313,7 @@ static bool set_rss_one(const struct fwd_call *call, unsigned i)
 		return false;
 	}
 	err = haul_port_set_rss(port_of(call, i), functions, NULL, 0, errbuf, sizeof(errbuf));
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_rss(const struct fwd_call *call)
@@ -342,7 +330,7 @@ static bool set_vlan_one(const struct fwd_call *call, unsigned i)
 	int err = haul_port_change_offloads(
 		port_of(call, i), offload, 0, is_on(WORD(3)), errbuf, sizeof(errbuf));
 
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_vlan(const struct fwd_call *call)
@@ -364,7 +352,7 @@ static bool pass_vlan_one(const struct fwd_call *call, unsigned i)
 	}
 	err = haul_port_pass_vlan(port_of(call, i), (uint16_t)vlan, strcmp(WORD(1), "add") == 0,
 		errbuf, sizeof(errbuf));
-	return result(call, err, errbuf);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool pass_vlan(const struct fwd_call *call)

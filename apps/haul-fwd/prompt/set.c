@@ -46,12 +46,11 @@ static bool set_burst(const struct fwd_call *call)
 
 	if (!set_number(call, "--burst", "Number of packets per burst"))
 		return false;
-	if (haul_app_is_paused(call->app) ||
-		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, FWD_PATIENCE,
-			errbuf, sizeof(errbuf)) == 0)
-		return true;
-	fprintf(call->out, "%s\n", errbuf);
-	return false;
+	return haul_app_is_paused(call->app) ||
+		fwd_result(call,
+			haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number,
+				FWD_PATIENCE, errbuf, sizeof(errbuf)),
+			errbuf);
 }
 
 static bool set_txpkts(const struct fwd_call *call)
@@ -76,12 +75,10 @@ static bool set_peer(const struct fwd_call *call)
 static bool change_pollers(const struct fwd_call *call, const struct haul_poll_policy *policy)
 {
 	char errbuf[512];
+	int err = haul_io_set_policy(
+		call->app->io, HAUL_ALL, HAUL_ALL, policy, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
-	if (haul_io_set_policy(call->app->io, HAUL_ALL, HAUL_ALL, policy, FWD_PATIENCE, errbuf,
-		    sizeof(errbuf)) == 0)
-		return true;
-	fprintf(call->out, "%s\n", errbuf);
-	return false;
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_poller(const struct fwd_call *call)
@@ -106,13 +103,10 @@ static bool move(const struct fwd_call *call, unsigned port, move_fn *move_to)
 {
 	const uint64_t what = call->words[3].number, carrier = call->words[5].number;
 	char errbuf[512];
+	int err = move_to(call->app->io, port, (unsigned)RTE_MIN(what, UINT_MAX),
+		(unsigned)RTE_MIN(carrier, UINT_MAX), FWD_PATIENCE, errbuf, sizeof(errbuf));
 
-	if (move_to(call->app->io, port, (unsigned)RTE_MIN(what, UINT_MAX),
-		    (unsigned)RTE_MIN(carrier, UINT_MAX), FWD_PATIENCE, errbuf,
-		    sizeof(errbuf)) == 0)
-		return true;
-	fprintf(call->out, "%s\n", errbuf);
-	return false;
+	return fwd_result(call, err, errbuf);
 }
 
 static bool move_queue(const struct fwd_call *call, unsigned port)
@@ -141,9 +135,7 @@ static bool set_stealing(const struct fwd_call *call)
 	int err = haul_app_set_stealing(
 		call->app, strcmp(call->words[2].text, "on") == 0, errbuf, sizeof(errbuf));
 
-	if (err)
-		fprintf(call->out, "%s\n", errbuf);
-	return err == 0;
+	return fwd_result(call, err, errbuf);
 }
 
 #define WAITS_MAX 64 /* that are looked at */
@@ -198,11 +190,10 @@ static void tell_spared(const struct fwd_call *call, unsigned carrier)
 static bool use(const struct fwd_call *call, const char *list)
 {
 	char errbuf[512];
+	int err = haul_app_use(call->app, list, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
-	if (haul_app_use(call->app, list, FWD_PATIENCE, errbuf, sizeof(errbuf)) != 0) {
-		fprintf(call->out, "%s\n", errbuf);
+	if (!fwd_result(call, err, errbuf))
 		return false;
-	}
 	for (unsigned c = 0; haul_io_txq(call->app->io, 0, c); c++)
 		if (!haul_io_is_used(call->app->io, c))
 			tell_spared(call, c);

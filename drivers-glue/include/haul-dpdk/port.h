@@ -83,6 +83,8 @@ HAUL_API void haul_port_close(struct haul_port *port);
  * given, with the value of secret= hidden, as in error lines and notices. */
 HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
+/* True for a port that was opened as "empty:" and has been given no device. */
+HAUL_API bool haul_port_is_empty(const struct haul_port *port);
 /* Without a device: port_id is RTE_MAX_ETHPORTS. */
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
 HAUL_API struct rte_ether_addr haul_port_mac(const struct haul_port *port);

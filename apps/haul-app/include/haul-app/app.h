@@ -161,8 +161,13 @@ HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called, 
 HAUL_API int haul_app_pause(struct haul_app *app);
 HAUL_API int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change);
 
-/* True between the two. Main thread, as the next three functions. */
+/* True between the two. Main thread, as the next four functions. */
 HAUL_API bool haul_app_is_paused(const struct haul_app *app);
+
+/* Takes a port out at a user's request: haul_io_detach_port(), with its errors and its line. One
+ * that was lost stays out, also with --lost-port return, until haul_io_attach_port(). */
+HAUL_API int haul_app_detach_port(
+	struct haul_app *app, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* Lets the carriers of a list such as "0,2" or "0-2" handle all packets: haul_io_use(), with its
  * errors and its line. -EINVAL, too, if the list is wrong; -EBUSY, too, if the program itself
