@@ -44,7 +44,8 @@ void hauli_idle_close(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
-	for (r = p->rxqs; r < p->rxqs_end; r++)
+	/* Never opened: queues may not be set up, as memory was missing. */
+	for (r = p->rxqs; p->idle.wait.epoll >= 0 && r < p->rxqs_end; r++)
 		hauli_io_wait_remove(&p->idle.wait, &r->source);
 	hauli_io_wait_close(&p->idle.wait);
 }
