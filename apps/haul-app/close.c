@@ -7,6 +7,7 @@
 
 #include <haul-dpdk/eal.h>
 
+#include "health/health.h"
 #include "process/readers.h"
 #include "process/say.h"
 #include "process/signals.h"
@@ -72,6 +73,8 @@ int hauli_app_close(struct hauli_app *a, int rc)
 			leave(a);
 		}
 	}
+	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "waiting for --on-health", "");
+	hauli_health_end();
 	close_ports(a);
 	if (a->pub.io) {
 		err = haul_io_free(a->pub.io, errbuf, sizeof(errbuf));

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "close.h"
+#include "health/health.h"
 #include "open.h"
 #include "options/command.h"
 #include "process/output.h"
@@ -30,6 +31,8 @@ static int work(struct hauli_app *a)
 		rc = hauli_check_hooks(a);
 	if (rc == HAUL_APP_DONE)
 		rc = hauli_app_screen_choose(a);
+	if (rc == HAUL_APP_DONE)
+		rc = hauli_health_begin(a);
 	if (rc == HAUL_APP_DONE)
 		rc = hauli_app_open(a);
 	if (rc == HAUL_APP_DONE)

@@ -10,6 +10,7 @@
 
 #include "carriers.h"
 #include "check.h"
+#include "health/health.h"
 #include "pause.h"
 #include "process/balance.h"
 #include "process/lost.h"
@@ -97,6 +98,7 @@ static int watch(struct hauli_app *a)
 				    earlier(now + look, hauli_app_balance_next(a)))))
 			return HAUL_APP_DONE;
 		now = haul_now();
+		hauli_health_look(a);
 		hauli_app_balance(a, now);
 		if (!is_healthy(a, &why))
 			return hauli_app_fail(a, -EIO, why);
@@ -138,8 +140,11 @@ static void reload(struct haul_app *app, int fd, void *arg)
 	struct hauli_app *a = arg;
 	eventfd_t n;
 
-	if (eventfd_read(fd, &n) == 0)
-		a->hooks->reload(app);
+	if (eventfd_read(fd, &n) != 0)
+		return;
+	hauli_health_reloads(true);
+	a->hooks->reload(app);
+	hauli_health_reloads(false);
 }
 
 static void report(struct hauli_app *a)
@@ -168,6 +173,26 @@ static void report_stacks(struct hauli_app *a)
 	fputs("\nStacks:\n", a->out);
 	haul_dump(a->pub.rt, a->out);
 	hauli_app_watch_end_writing();
+}
+
+/* After a signal: serves on, until those who are told (health.h) send nothing any more; a second
+ * signal ends the process. */
+static void drain(struct hauli_app *a)
+{
+	const struct timespec tick = {.tv_nsec = HAUL_MS};
+	const uint64_t end = haul_now() + a->withdraw;
+	const char *why;
+
+	if (a->withdraw == 0 || a->paused || !hauli_app_signals_came())
+		return;
+	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "draining", "");
+	hauli_app_signals_extend(a->withdraw);
+	hauli_health_drain(a, a->withdraw);
+	while (haul_now() < end && haul_io_is_healthy(a->pub.io, &why)) {
+		hauli_readers_admit();
+		nanosleep(&tick, NULL);
+		hauli_readers_bar();
+	}
 }
 
 /* Waits until the program lets its pollers end, or for a signal; if a signal has ended the program,
@@ -244,12 +269,16 @@ int hauli_app_run(struct hauli_app *a)
 				(void)haul_app_watch(
 					&a->pub, hauli_app_signals_reload_fd(), reload, a);
 			hauli_app_screen_begin(a);
+			hauli_health_look(a);
 			rc = watch(a);
 		}
 		hauli_app_screen_end(a);
+		if (rc == HAUL_APP_DONE && began)
+			drain(a);
 		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
 			wait_for_end(a);
 		rc = stop_pollers(a, rc);
+		hauli_health_stopped(a);
 		/* Reports also if a wrong command ends a program that has forwarded. */
 		if (began || a->resumed) {
 			report(a);

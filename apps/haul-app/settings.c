@@ -2,6 +2,7 @@
 /* The options that all packet programs have. */
 #include "settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "options/command.h"
@@ -12,6 +13,7 @@
 #include "report/trace.h"
 
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
+#define HANG_MOST (UINT64_C(3600) * HAUL_S)
 
 static char poller_help[512];
 
@@ -30,6 +32,11 @@ static bool may_wait(void)
 		haul_poll_parse(&policy, hauli_app_state.poller_text, errbuf, sizeof(errbuf)) != 0)
 		return true;
 	return haul_poll_kind_of(policy.how)->may_overflow;
+}
+
+static bool tells_health(void)
+{
+	return hauli_app_state.on_health || hauli_app_state.metrics || getenv("WATCHDOG_USEC");
 }
 
 static const struct haul_app_option port_options[] = {
@@ -116,6 +123,18 @@ static const struct haul_app_option options[] = {
 	{"--metrics", "[ADDR:]PORT", HAUL_APP_TEXT, &hauli_app_state.metrics, .zero = "none",
 		.help = "serve figures by HTTP, at /metrics, for Prometheus; to this machine\n"
 			"only without an address"},
+	{"--on-health", "COMMAND", HAUL_APP_TEXT, &hauli_app_state.on_health, .zero = "none",
+		.help = "run the program COMMAND, a path, with one argument when the health\n"
+			"changes:\n"
+			"serving, draining, hung, stopped or killed; for routes and balancers"},
+	{"--hang-after", "SECONDS", HAUL_APP_TIME, &hauli_app_state.hang_after, 100 * HAUL_MS,
+		HANG_MOST, NULL,
+		"time after which a carrier or a main thread that does nothing hangs",
+		.needs = "--on-health, --metrics or systemd's watchdog",
+		.has_effect = tells_health},
+	{"--withdraw", "SECONDS", HAUL_APP_TIME, &hauli_app_state.withdraw, 0, TIME_MAX, "none",
+		"time between a signal and the stop, in which the program is draining, and "
+		"serves"},
 	{"--telemetry-control", NULL, HAUL_APP_FLAG, &hauli_app_state.telemetry_control,
 		.help = "let telemetry, and so haul-top, change pollers and the burst: by this\n"
 			"user and root only, as all of telemetry"},
@@ -155,6 +174,7 @@ struct hauli_command hauli_app_settings(struct hauli_app *a)
 	a->poller_text = "spin";
 	a->stack_size = 24 * 1024;
 	a->period = HAUL_S;
+	a->hang_after = 5 * HAUL_S;
 	fill_poller_help();
 	return command_of(a->pub.program);
 }

@@ -74,7 +74,8 @@ def options(root, kind, package):
     if kind == STATIC_HAUL:
         archives = ["-l:libhaul-app.a"] * (package == "haul-app") + ["-l:libhaul.a"]
         return [*pkgconfig("--cflags", "--libs-only-L", package), *archives,
-                *pkgconfig("--libs", package, "hwloc", "jansson", "libpcap", "liburing"), "-lm"]
+                *pkgconfig("--libs", package, "hwloc", "jansson", "libpcap",
+                           "libsystemd", "liburing"), "-lm"]
     return pkgconfig("--cflags", "--libs", *["--static"] * (kind == STATIC), package)
 
 

@@ -18,8 +18,8 @@ SCHED = [
     "lib/sched/steal", "lib/sched/spawn", "lib/sched/run",
 ]
 APP = [
-    "apps/haul-app/process", "apps/haul-app/options", "apps/haul-app/report",
-    "apps/haul-app/telemetry", "apps/haul-app/screen",
+    "apps/haul-app/process", "apps/haul-app/health", "apps/haul-app/options",
+    "apps/haul-app/report", "apps/haul-app/telemetry", "apps/haul-app/screen",
 ]
 # Folders in a folder that are not a part of it.
 ROOMS = [*SCHED, "drivers-glue/port/control", *APP]

@@ -57,6 +57,7 @@ OPTIONS = [
         "--trace-events=2048", "--trace-slice=1ms", "--trace-gap=1ms", "--trace-drops")),
     ("--auto-start", ALL, ["--interactive"], NEVER),
     ("--order=any", ALL, ["--steal", "cluster"], NEVER),
+    ("--hang-after=2s", ALL, ["--on-health", "/bin/true"], NEVER),
     ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),
     *((option, ALL, HERE, NEVER) for option in (
         "--smt", "--period=2", "--screen=off", "--rss-key=00")),

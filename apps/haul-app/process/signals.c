@@ -211,6 +211,13 @@ void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const
 	mask(phase == HAULI_APP_PHASE_WORKS ? SIG_BLOCK : SIG_UNBLOCK, KICK);
 }
 
+void hauli_app_signals_extend(uint64_t ns)
+{
+	pthread_mutex_lock(&s.lock);
+	s.end.left += ns;
+	pthread_mutex_unlock(&s.lock);
+}
+
 bool hauli_app_signals_came(void)
 {
 	bool came;

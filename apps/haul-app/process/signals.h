@@ -35,6 +35,9 @@ void hauli_app_signals_init(const char *name);
 /* Main thread. what and which appear in printed lines: "opening port ", "null:". */
 void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const char *which);
 
+/* The end takes so much longer, as the user wants it to. */
+void hauli_app_signals_extend(uint64_t ns);
+
 /* True once a signal has arrived. */
 bool hauli_app_signals_came(void);
 

@@ -50,6 +50,9 @@ struct hauli_app {
 	bool times;
 	const char *hist; /* --hist; NULL: no files */
 	const char *metrics; /* --metrics; NULL: none */
+	const char *on_health; /* --on-health; NULL: no guard */
+	uint64_t withdraw; /* ns */
+	uint64_t hang_after; /* ns */
 	bool telemetry_control;
 	bool strict;
 	bool verbose;

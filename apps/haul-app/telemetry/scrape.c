@@ -19,6 +19,7 @@
 #include <haul/offload.h>
 #include <haul/runtime.h>
 
+#include "health/health.h"
 #include "telemetry/metrics.h"
 
 #define CONNECTIONS 8
@@ -72,7 +73,7 @@ static void answer(int fd, const char *status, const char *type, const char *tex
 	send_all(fd, text, len, deadline);
 }
 
-static void refuse(int fd, const char *status, const char *why)
+static void say_line(int fd, const char *status, const char *why)
 {
 	char line[128];
 	int n = snprintf(line, sizeof(line), "%s\n", why);
@@ -107,7 +108,7 @@ static void send_metrics(int fd, const char *request)
 
 	t.why = "no thread";
 	if (haul_offload(make_text, &t, haul_in(ANSWER_NS)) != 0 || !t.text) {
-		refuse(fd, "503 Service Unavailable", t.why);
+		say_line(fd, "503 Service Unavailable", t.why);
 		return;
 	}
 	answer(fd, "200 OK",
@@ -116,6 +117,15 @@ static void send_metrics(int fd, const char *request)
 			: "text/plain; version=0.0.4; charset=utf-8",
 		t.text, t.len);
 	free(t.text);
+}
+
+/* For balancers. */
+static void send_health(int fd)
+{
+	enum hauli_health health = hauli_health_now();
+
+	say_line(fd, health == HAULI_HEALTH_SERVING ? "200 OK" : "503 Service Unavailable",
+		hauli_health_name(health));
 }
 
 /* What follows the path: a query, or the version. */
@@ -132,13 +142,15 @@ static void *serve(void *arg)
 	char request[REQUEST];
 
 	if (!read_request(fd, request))
-		refuse(fd, "400 Bad Request", "not a request, or too long a one");
+		say_line(fd, "400 Bad Request", "not a request, or too long a one");
 	else if (strncmp(request, "GET ", 4) != 0)
-		refuse(fd, "405 Method Not Allowed", "GET only");
+		say_line(fd, "405 Method Not Allowed", "GET only");
 	else if (is_path(request + 4, "/metrics"))
 		send_metrics(fd, request);
+	else if (is_path(request + 4, "/health"))
+		send_health(fd);
 	else
-		refuse(fd, "404 Not Found", "there is /metrics");
+		say_line(fd, "404 Not Found", "there are /metrics and /health");
 	(void)shutdown(fd, SHUT_WR);
 	haul_fd_close(fd);
 	haul_sem_post(&s.places);
