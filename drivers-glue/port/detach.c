@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eal/log.h"
+#include "port/callbacks.h"
 #include "port/ethdev.h"
 #include "port/missed.h"
 #include "port/watch.h"
@@ -14,6 +15,7 @@ void hauli_port_close_device(struct haul_port *port)
 
 	if (port->nb_vdevs == 0)
 		return;
+	hauli_rx_callbacks_disconnect(port);
 	if (port->kind->prints)
 		hauli_log_hold_all();
 	else

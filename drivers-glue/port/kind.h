@@ -91,6 +91,7 @@ struct haul_port {
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
 	bool detached; /* there is no device, not yet or not any more */
+	struct haul_port_rx_callback *callbacks; /* port/callbacks.c */
 	struct rte_eth_stats last; /* of devices that it had before, without hauli_missed() */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */

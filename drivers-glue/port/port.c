@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "eal/log.h"
 #include "linux/iface.h"
+#include "port/callbacks.h"
 #include "port/check.h"
 #include "port/detach.h"
 #include "port/ethdev.h"
@@ -93,6 +94,7 @@ static void destroy(struct haul_port *port)
 	hauli_watch_end(port);
 	if (!port->detached)
 		hauli_port_close_device(port);
+	hauli_rx_callbacks_forget(port);
 	hauli_missed_end(port);
 	free(port->vdevs);
 	free(port->fds);
@@ -313,6 +315,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	}
 	hauli_missed_resume(port);
 	port->detached = false;
+	hauli_rx_callbacks_connect(port);
 	return 0;
 }
 

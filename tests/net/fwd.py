@@ -59,6 +59,10 @@ class Running(netns.Child):
         """All of stderr so far."""
         return netns.said(os.pread(self.err.fileno(), 1 << 22, 0).decode())
 
+    def output(self):
+        """All of stdout so far."""
+        return os.pread(self.out.fileno(), 1 << 22, 0).decode()
+
     def takes_signals(self):
         """True if it has its own handling of SIGINT and SIGTERM, or has ended."""
         with open(f"/proc/{self.process.pid}/status") as f:

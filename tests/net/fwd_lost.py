@@ -211,6 +211,26 @@ def test_stays_out(tap):
            "lines of the prompt name no functions", wrong)
 
 
+def test_watched(tap):
+    """Packets are shown of whatever device the port has; none is shown after that was ended."""
+    with echoing() as (haul, client, raw):
+        packets = r"port 0/queue \d+: received"
+        said = [client.ask(line) for line in ("stop", "set verbose 1", "port detach 0", "start")]
+        said.append(client.ask("port attach 0 afpacket:t1"))
+        back = netns.Raw("t0")
+        fine = echoes(back)
+        haul.wait_for(lambda: bool(re.search(packets, haul.output())), "packets of the new device")
+        # DPDK would call what is left of a callback for the next device.
+        said += [client.ask(line) for line in (
+            "stop", "port detach 0", "set verbose 0", "port attach 0 afpacket:t1", "start")]
+        before = len(re.findall(packets, haul.output()))
+        fine &= echoes(netns.Raw("t0")) and echoes(raw)
+        r = haul.end(signal.SIGTERM)
+        after = len(re.findall(packets, haul.output()))
+    tap.ok(fine and r.rc == 0 and before == after and "ETHDEV" not in r.err,
+           "packets are shown of each device", (said, fine, r.rc, before, after))
+
+
 def test_stopped(tap):
     """While no poller runs, too."""
     with echoing() as (haul, client, raw):
@@ -476,6 +496,7 @@ def main():
     test_sent_there(tap)
     test_last(tap)
     test_stays_out(tap)
+    test_watched(tap)
     test_stopped(tap)
     test_command(tap)
     test_empty(tap)

@@ -94,7 +94,7 @@ static void print_all(struct haul_app *app, int fd, void *arg)
 		print_queue(&queues[i]);
 }
 
-static bool begin_queue(const struct haul_port *port, unsigned i, unsigned n)
+static bool begin_queue(struct haul_port *port, unsigned i, unsigned n)
 {
 	struct verbose_queue *q = &queues[nb_queues];
 	char name[RTE_RING_NAMESIZE];

@@ -66,12 +66,14 @@ HAUL_API int haul_port_get_queue_info(
 /*
  * Calls fn with each burst that a queue receives, on the thread that polls it, before its handler;
  * fn changes nothing, and must not suspend. Returns a handle, or NULL: no such queue, or no memory.
- * haul_port_remove_rx_callback() ends it. Both while no poller uses the port.
+ * haul_port_remove_rx_callback() ends it, also after the port is closed. Both while no poller uses
+ * the port, in the thread that opened it. A port whose device comes later, or gets another one, is
+ * seen then.
  */
 typedef void haul_port_rx_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
 struct haul_port_rx_callback;
 HAUL_API struct haul_port_rx_callback *haul_port_add_rx_callback(
-	const struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg);
+	struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg);
 HAUL_API void haul_port_remove_rx_callback(struct haul_port_rx_callback *callback);
 
 #ifdef __cplusplus
