@@ -312,7 +312,7 @@ def beyond(conf, suites, targets):
     """What is built beyond the programs that tests name: suite net runs all programs of users."""
     if not suites:
         return ["all", "benchmarks"]
-    return [os.path.relpath(f, conf.dir) for t in targets for f in t["filename"]
+    return [os.path.relpath(f, os.path.realpath(conf.dir)) for t in targets for f in t["filename"]
             if "net" in suites and t["installed"]]
 
 
@@ -321,7 +321,8 @@ def build(conf, progress, tests, suites):
     built."""
     targets = introspect(conf, "--targets")
     files = {t["id"]: t["filename"] for t in targets}
-    needs = {t["name"]: [os.path.relpath(f, conf.dir) for d in t["depends"] for f in files[d]]
+    where = os.path.realpath(conf.dir)
+    needs = {t["name"]: [os.path.relpath(f, where) for d in t["depends"] for f in files[d]]
              for t in tests}
     wanted = sorted({f for n in needs.values() for f in n} | set(beyond(conf, suites, targets)))
     if not wanted or ninja(conf, progress, wanted):
