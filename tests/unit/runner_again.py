@@ -2,8 +2,10 @@
 """tests/run tries programs of suites net and unit once more, alone, if a few failed; it tells what
 failed first, and gives other suites and what crashed one try."""
 import argparse
+import math
 import os
 import tempfile
+import time
 
 import runner
 from progress import Progress
@@ -18,7 +20,16 @@ HANGS = "test -e ran-$1 && exec sleep 60; touch ran-$1; "
 NEVER = "echo 'not ok 1 - never'; echo 1..1; exit 1\n"
 
 
-def run(*tests, minutes=None):
+class EndsSecond(runner.Limit):
+    """Of a program `hangs`: over a second after the first try has run."""
+
+    def left(self):
+        if self.at == math.inf and os.path.exists("build-x/ran-hangs"):
+            self.at = time.monotonic() + 1
+        return super().left()
+
+
+def run(*tests, limit=runner.Limit(None)):
     """The tally of a run of these tests, each a name, its suite and its script."""
     with tempfile.TemporaryDirectory() as d:
         os.chdir(d)
@@ -35,7 +46,7 @@ def run(*tests, minutes=None):
         progress, tally = Progress(conf.stages()), runner.Tally()
         progress.say = lambda text: None
         runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally,
-                   runner.Limit(minutes))
+                   limit)
         os.chdir("/")
         return tally
 
@@ -57,15 +68,16 @@ def main():
     tap.ok(len(tally.failed) == runner.AGAIN + 1 and not tally.again,
            "many failures: no second try", vars(tally))
     ten = [(f"good{i}", "unit", "echo 'ok 1 - fine'; echo 1..1") for i in range(10)]
-    tally = run(*ten, *((f"long{i}", "unit", "sleep 60; exit 1") for i in range(6)), minutes=0.1)
+    tally = run(*ten, *((f"long{i}", "unit", "sleep 60; exit 1") for i in range(6)),
+                limit=runner.Limit(0.1))
     left = 16 - tally.passed
     tap.ok(left >= 6 and not tally.failed and
            tally.skipped == [f"x: {left} of 16 programs: no time is left after 0.1 minutes"],
            "what a limit of time ends is skipped", vars(tally))
-    tally = run(("hangs", "net", HANGS + NEVER), minutes=0.1)
+    tally = run(("hangs", "net", HANGS + NEVER), limit=EndsSecond(None))
     tap.ok(tally.failed == ["x: hangs: never"],
            "a second try that the limit ends leaves the first", vars(tally))
-    tally = run(*ten, minutes=1e-6)
+    tally = run(*ten, limit=runner.Limit(1e-6))
     tap.ok((tally.passed, tally.failed, len(tally.skipped)) == (0, [], 1),
            "nothing begins after it", vars(tally))
     tap.done()
