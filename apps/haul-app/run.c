@@ -86,7 +86,7 @@ static int watch(struct hauli_app *a)
 {
 	uint64_t end_at = a->duration ? a->began_at + a->duration : HAUL_FOREVER;
 	uint64_t reported_at = a->began_at;
-	uint64_t look = a->packets ? COUNT_PERIOD : HEALTH_PERIOD;
+	uint64_t look = a->packets ? COUNT_PERIOD : earlier(HEALTH_PERIOD, hauli_health_period(a));
 	const char *why;
 	uint64_t now, report_at;
 

@@ -137,6 +137,18 @@ def test_hangs(tap):
         tap.ok(r.rc == 0, "a carrier that a handler keeps", s.told())
 
 
+def test_impatient(tap):
+    """Signs of life come as often as they are wanted."""
+    with tempfile.TemporaryDirectory() as d, \
+            Service(d, "--hang-after", "500ms", options=("--json",)) as s:
+        s.wait_for("serving")
+        time.sleep(3)  # in which no report wakes the main thread more than once a second
+        told = s.told()
+        s.haul.end(signal.SIGTERM)
+    # a main thread without a CPU for so long does hang
+    tap.ok(told.count("hung") <= 1, "a short --hang-after", told)
+
+
 def test_commands(tap):
     """Commands that fail, and one that hangs."""
     for text, says in (("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")):
@@ -225,6 +237,7 @@ def main():
     test_life(tap)
     test_killed(tap)
     test_hangs(tap)
+    test_impatient(tap)
     test_commands(tap)
     test_http(tap)
     test_systemd(tap)

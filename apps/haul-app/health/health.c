@@ -14,7 +14,7 @@
 
 #include "conc/word.h"
 
-#define LOOK HAUL_S /* between questions, unless systemd's watchdog wants more */
+#define LOOK HAUL_S /* between questions, unless somebody is less patient */
 
 struct pulse {
 	struct hauli_u32_published answered; /* by the carrier */
@@ -93,11 +93,18 @@ static bool is_any_hung(const struct hauli_app *a, uint64_t now)
 	return hung;
 }
 
+uint64_t hauli_health_period(const struct hauli_app *a)
+{
+	uint64_t most = h.watchdog && h.watchdog < a->hang_after ? h.watchdog : a->hang_after;
+
+	return most / 3 < LOOK ? most / 3 : LOOK;
+}
+
 void hauli_health_look(struct hauli_app *a)
 {
-	uint64_t now = haul_now(), period = h.watchdog ? h.watchdog / 3 : LOOK;
+	uint64_t now = haul_now();
 
-	if (h.looked_at && now - h.looked_at < (period < LOOK ? period : LOOK) / 2)
+	if (h.looked_at && now - h.looked_at < hauli_health_period(a) / 2)
 		return;
 	h.looked_at = now;
 	if (a->paused)

@@ -11,8 +11,11 @@
 /* Main thread, as all but hauli_health_now(). Before EAL. Returns an exit code. */
 int hauli_health_begin(struct hauli_app *a);
 
-/* While pollers run, at least once a second: asks the carriers for a sign of life, and tells what
- * has changed. */
+/* The time between two looks, at most: three of them before anybody loses patience. */
+uint64_t hauli_health_period(const struct hauli_app *a);
+
+/* While pollers run, once in that time or more often: asks the carriers for a sign of life, and
+ * tells what has changed. */
 void hauli_health_look(struct hauli_app *a);
 
 /* Tells that the program reloads, or has reloaded. */
