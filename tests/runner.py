@@ -119,7 +119,7 @@ CONFIGURATIONS = [
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 16},
+                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 16, "unit": 2},
                   build=130, tests=250, disk=290),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
