@@ -116,6 +116,9 @@ struct hauli_kind {
 	const char *dpdk_library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* its libraries print without being asked, even at the close */
 	bool filter; /* haul calls the PMD through a filter (filter.h) */
+	/* The PMD's arguments that name an interface, socket or file which no other port may have
+	 * (alone.h). NULL ends each list. */
+	const char *const *vdev_ifaces, *const *vdev_paths;
 	const char *unmaps; /* the PMD's library, if it unmaps memory amid burst calls (unmap.h) */
 	bool real_speed; /* its link has a NIC's speed even without a kernel interface */
 	bool stamps; /* the PMD's receive timestamps are of CLOCK_REALTIME, in us or ns */

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "eal/log.h"
 #include "linux/iface.h"
+#include "port/alone.h"
 #include "port/callbacks.h"
 #include "port/check.h"
 #include "port/detach.h"
@@ -23,32 +24,6 @@
 #include "port/ports.h"
 #include "port/wait_fd.h"
 #include "port/watch.h"
-
-/* An interface may have several names (ip link property add altname), or not exist yet. */
-static bool is_same_iface(const char *a, const char *b)
-{
-	int index = hauli_iface_index(a);
-
-	return strcmp(a, b) == 0 || (index != 0 && index == hauli_iface_index(b));
-}
-
-/* Two ports on one interface, or two of a kind on one path or device, would take each other's
- * packets, and most PMDs do not notice. */
-static int check_alone(const struct haul_port *port, const char *iface, char *errbuf, size_t errlen)
-{
-	for (struct haul_port *p = hauli_ports_other(port, hauli_ports_open()); p;
-		p = hauli_ports_other(port, p->next)) {
-		bool same = iface[0] && p->iface[0] && is_same_iface(p->iface, iface);
-
-		if (port->kind->main == HAULI_MAIN_NEEDED && p->kind == port->kind)
-			same |= port->spec.main[0] && strcmp(p->spec.main, port->spec.main) == 0;
-		if (same)
-			return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
-				"port '%s' of this program is on %s already; choose another",
-				p->spec.text, iface[0] ? iface : port->spec.main);
-	}
-	return 0;
-}
 
 /* The line after a failure of the PMD: the kind's own explanation, or DPDK's log. */
 static int explain(
@@ -174,18 +149,20 @@ static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
 	port->rx_most = UINT32_MAX;
 	iface = port->kind->main == HAULI_MAIN_INTERFACE ? port->spec.main : "";
-	err = check_alone(port, iface, errbuf, errlen);
+	err = hauli_alone_check(port, iface, errbuf, errlen);
 	if (err == 0)
 		err = port->kind->prepare(port, errbuf, errlen);
 	if (err == 0) {
 		port->kind = hauli_kind_of_spec(&port->spec);
-		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
+		err = hauli_alone_check(port, port->iface, errbuf, errlen);
 	}
+	if (err == 0)
+		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
 	/* Some kinds know it only now. */
 	if (err == 0)
-		err = check_alone(port, port->iface, errbuf, errlen);
+		err = hauli_alone_check(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)
 		err = port->kind->ready(port, errbuf, errlen);
 	if (err == 0 && hauli_watch_begin(port) < 0)

@@ -240,11 +240,14 @@ static const struct hauli_key keys[] = {
 	{NULL},
 };
 
+static const char *const vdev_ifaces[] = {"iface", NULL};
+
 const struct hauli_kind hauli_kind_afpacket = {
 	.name = "afpacket",
 	.form = "afpacket:INTERFACE",
 	.help = "any kernel interface, also used by the kernel [framecnt=N: ring size, even]",
 	.driver = "net_af_packet",
+	.vdev_ifaces = vdev_ifaces,
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
 	.stamps = true, /* from DPDK 23.07 on, by an offload */

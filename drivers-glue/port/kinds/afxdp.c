@@ -165,19 +165,19 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
 	port->queues = RTE_MIN(port->queues, have - first);
 	err = hauli_port_vdevs(port, port->queues, errbuf, errlen);
-	for (unsigned i = 0; err == 0 && i < port->queues; i++) {
+	if (err < 0)
+		return err;
+	for (unsigned i = 0; i < port->queues; i++) {
 		struct hauli_vdev *v = &port->vdevs[i];
 
 		hauli_vdev_args(v, "iface=%s,start_queue=%u", port->iface, first + i);
 		hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 		add_mode(port, v);
-		if (copies(port) && hauli_xdp_queue_wait(port->iface, first + i) == -EBUSY)
-			err = busy(port, errbuf, errlen);
 	}
 	sizes(port);
 	note_offloads(port);
 	note_queues(port, hauli_iface_rx_queues(port->iface));
-	return err;
+	return 0;
 }
 
 static uint16_t ring_size(uint16_t rx_ring, uint16_t tx_ring)
@@ -214,6 +214,16 @@ static bool is_compact(const struct rte_mempool *pool)
 	return pool->nb_mem_chunks == 1 && chunk->len <= most;
 }
 
+/* The interface's queue of the port's queue q. The arguments of a raw vdev are the user's. */
+static unsigned queue_of(const struct haul_port *port, unsigned q)
+{
+	bool one_each = port->nb_vdevs > 1;
+	const char *first = strstr(port->vdevs[one_each ? q : 0].args, "start_queue=");
+
+	return (first ? (unsigned)strtoul(first + strlen("start_queue="), NULL, 10) : 0) +
+		(one_each ? 0 : q);
+}
+
 static int queue_begins(struct haul_port *port, unsigned q, char *errbuf, size_t errlen)
 {
 	struct afxdp *x = port->own;
@@ -223,6 +233,8 @@ static int queue_begins(struct haul_port *port, unsigned q, char *errbuf, size_t
 			"the packet pool is not contiguous in memory (%u pieces); make a smaller "
 			"one by haul_pool_create(), or use --no-huge",
 			port->opts.pool->nb_mem_chunks);
+	if (copies(port) && hauli_xdp_queue_wait(port->iface, queue_of(port, q)) == -EBUSY)
+		return busy(port, errbuf, errlen);
 	if (!x) {
 		port->own = x = calloc(1, sizeof(*x));
 		port->fds = calloc(port->queues, sizeof(port->fds[0]));
@@ -331,11 +343,14 @@ static void look(const struct haul_port *port, char *what, size_t size)
 			port->iface);
 }
 
+static const char *const vdev_ifaces[] = {"iface", NULL};
+
 const struct hauli_kind hauli_kind_afxdp = {
 	.name = "afxdp",
 	.form = "afxdp:INTERFACE",
 	.help = "queues of a kernel interface; needs root [start_queue=N,force_copy=1]",
 	.driver = "net_af_xdp",
+	.vdev_ifaces = vdev_ifaces,
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
 	.promiscuous = true,

@@ -296,11 +296,16 @@ static const struct hauli_key keys[] = {
 	{NULL},
 };
 
+static const char *const vdev_ifaces[] = {"iface", "rx_iface", "rx_iface_in", "tx_iface", NULL};
+static const char *const vdev_paths[] = {"tx_pcap", NULL};
+
 const struct hauli_kind hauli_kind_pcap = {
 	.name = "pcap",
 	.form = "pcap:rx=FILE,tx=FILE",
 	.help = "reads and writes capture files; one queue [iface=INTERFACE; infinite_rx=1]",
 	.driver = "net_pcap",
+	.vdev_ifaces = vdev_ifaces,
+	.vdev_paths = vdev_paths,
 	.keys = keys,
 	.stamps = true,
 	.above_nic = true,

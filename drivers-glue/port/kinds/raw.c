@@ -44,11 +44,14 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 		"the driver refused it without a message; check its arguments");
 }
 
+static const char *const vdev_ifaces[] = {"iface", NULL}; /* of most drivers that have it */
+
 const struct hauli_kind hauli_kind_raw = {
 	.name = "raw",
 	.form = "net_NAME0[,key=value...]",
 	.help = "a vdev of DPDK, as in DPDK's documentation",
 	.driver = "net_raw",
+	.vdev_ifaces = vdev_ifaces,
 	.promiscuous = true,
 	.rss = true,
 	.prepare = prepare,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define PREFIX strlen("net_")
+
 #define ENTRY(name) &hauli_kind_##name,
 const struct hauli_kind *const hauli_kinds[] = {HAULI_PORT_KINDS(ENTRY) NULL};
 #undef ENTRY
@@ -20,8 +22,11 @@ const struct hauli_kind *hauli_kind_of_spec(const struct hauli_spec *spec)
 {
 	if (spec->kind != &hauli_kind_raw)
 		return spec->kind;
+	/* "net_..." or, of older drivers too, "eth_..." */
 	for (const struct hauli_kind *const *k = hauli_kinds; *k; k++) {
-		if ((*k)->driver && strncmp((*k)->driver, spec->parts, strlen((*k)->driver)) == 0)
+		const char *name = (*k)->driver ? (*k)->driver + PREFIX : NULL;
+
+		if (name && strncmp(name, spec->parts + PREFIX, strlen(name)) == 0)
 			return *k;
 	}
 	return spec->kind;

@@ -242,12 +242,15 @@ static const struct hauli_key keys[] = {
 	{NULL},
 };
 
+static const char *const vdev_ifaces[] = {"iface", "remote", NULL};
+
 const struct hauli_kind hauli_kind_tap = {
 	.name = "tap",
 	.form = "tap:NAME[,mac=ADDR]",
 	.help = "a new kernel interface NAME (mac: of the kernel's end); up to 4 queues, "
 		"more with DPDK 24.11 or later",
 	.driver = "net_tap",
+	.vdev_ifaces = vdev_ifaces,
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
 	.rx_interrupts = true,

@@ -105,11 +105,15 @@ static const struct hauli_key virtio_user_keys[] = {
 	{NULL},
 };
 
+static const char *const vhost_paths[] = {"iface", NULL};
+static const char *const virtio_user_paths[] = {"path", NULL};
+
 const struct hauli_kind hauli_kind_vhost = {
 	.name = "vhost",
 	.form = "vhost:PATH[,queues=N,client=1]",
 	.help = "host end of virtio for QEMU or virtio-user; creates the socket [mode=0660]",
 	.driver = "net_vhost",
+	.vdev_paths = vhost_paths,
 	.dpdk_library = "vhost",
 	.shares_memory = true,
 	.main = HAULI_MAIN_NEEDED,
@@ -130,6 +134,7 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.form = "virtio-user:PATH[,queues=N]",
 	.help = "the guest end of a virtio device; connects to the socket",
 	.driver = "net_virtio_user",
+	.vdev_paths = virtio_user_paths,
 	.shares_memory = true,
 	.main = HAULI_MAIN_NEEDED,
 	.keys = virtio_user_keys,
