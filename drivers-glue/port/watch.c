@@ -153,8 +153,7 @@ void hauli_watch_set_link(struct haul_port *port, bool up)
 	pthread_mutex_unlock(&port->watch->lock);
 }
 
-/* True unless the program itself has set the interface down. */
-static bool is_to_be_up(const struct haul_port *port)
+bool hauli_watch_is_to_be_up(const struct haul_port *port)
 {
 	bool set_down;
 
@@ -175,7 +174,7 @@ static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 	if (index != port->watch->index)
 		snprintf(what, size, "the interface %s is gone; make it again and restart",
 			port->iface);
-	else if (is_to_be_up(port) && !(hauli_iface_flags(port->iface) & IFF_UP))
+	else if (hauli_watch_is_to_be_up(port) && !(hauli_iface_flags(port->iface) & IFF_UP))
 		snprintf(what, size, "the interface %s went down; ip link set %s up and restart",
 			port->iface, port->iface);
 }

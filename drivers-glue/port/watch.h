@@ -18,4 +18,7 @@ void hauli_watch_recall(struct haul_port *port);
 /* The program sets the link: an interface that is down then is no fault. */
 void hauli_watch_set_link(struct haul_port *port, bool up);
 
+/* True unless the program itself has set the link down, or stopped the port. */
+bool hauli_watch_is_to_be_up(const struct haul_port *port);
+
 #endif

@@ -6,12 +6,16 @@
  * The PMDs do not learn the number of the peer's queues. Packets on a queue that the peer does not
  * have are lost.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include <rte_ethdev.h>
 
 #include "linux/unixpath.h"
 #include "port/kinds/list.h"
 #include "port/listener.h"
 #include "port/socket_path.h"
+#include "port/watch.h"
 
 static int prepare_vhost(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -96,6 +100,18 @@ static void release_virtio_user(struct haul_port *port)
 		v->started = true;
 }
 
+/* The PMD finds out by its socket. A client does not connect again; a server (of a raw vdev) takes
+ * the next backend by itself. */
+static void look_virtio_user(const struct haul_port *port, char *what, size_t size)
+{
+	struct rte_eth_link link;
+
+	if (strstr(port->vdevs[0].args, "server=1") || !hauli_watch_is_to_be_up(port))
+		return;
+	if (rte_eth_link_get_nowait(port->vdevs[0].port_id, &link) == 0 && !link.link_status)
+		snprintf(what, size, "its backend has ended; start it again and restart");
+}
+
 /* The PMD's server=1 is not among them: it waits for ever for the other side. */
 static const struct hauli_key virtio_user_keys[] = {
 	{"queues", HAULI_VALUE_NUMBER, 1, 8, ""},
@@ -143,5 +159,6 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.wait_name = "queue interrupt",
 	.prepare = prepare_virtio_user,
 	.release = release_virtio_user,
+	.look = look_virtio_user,
 	.filter = true,
 };
