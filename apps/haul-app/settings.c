@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "health/health.h"
 #include "options/command.h"
 #include "process/balance.h"
 #include "process/lost.h"
@@ -36,7 +37,7 @@ static bool may_wait(void)
 
 static bool tells_health(void)
 {
-	return hauli_app_state.on_health || hauli_app_state.metrics || getenv("WATCHDOG_USEC");
+	return hauli_health_is_watched(&hauli_app_state);
 }
 
 static const struct haul_app_option port_options[] = {

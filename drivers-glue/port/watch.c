@@ -179,6 +179,12 @@ static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 			port->iface, port->iface);
 }
 
+bool hauli_watch_sees_link(const struct haul_port *port)
+{
+	return !port->iface[0] ||
+		(hauli_iface_flags(port->iface) & IFF_UP && hauli_iface_has_link(port->iface));
+}
+
 static void look(const struct haul_port *port)
 {
 	char what[WHAT_SIZE] = "";

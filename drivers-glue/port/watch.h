@@ -21,4 +21,7 @@ void hauli_watch_set_link(struct haul_port *port, bool up);
 /* True unless the program itself has set the link down, or stopped the port. */
 bool hauli_watch_is_to_be_up(const struct haul_port *port);
 
+/* False: the interface has no link, which PMDs over sockets do not tell. */
+bool hauli_watch_sees_link(const struct haul_port *port);
+
 #endif

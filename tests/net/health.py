@@ -149,6 +149,26 @@ def test_impatient(tap):
     tap.ok(told.count("hung") <= 1, "a short --hang-after", told)
 
 
+def test_no_link(tap):
+    """The cable goes, then the interface, and each comes back."""
+    with tempfile.TemporaryDirectory() as d:
+        with Service(d, "--lost-port", "return") as s:
+            s.wait_for("serving")
+            netns.ip("link set g1 down")
+            s.wait_for("serving", "no-link")
+            netns.ip("link set g1 up")
+            s.wait_for("serving", "no-link", "serving")
+            s.raw.close()
+            s.raw = netns.Raw("g1")  # the other one has an error to tell
+            fine = s.echoes()
+            netns.ip("link set g0 down")
+            s.wait_for("serving", "no-link", "serving", "no-link")
+            netns.ip("link set g0 up")
+            s.wait_for("serving", "no-link", "serving", "no-link", "serving")
+            r = s.haul.end()
+            tap.ok(fine and r.rc == 0, "a link that goes and comes", (r.rc, r.err[-300:]))
+
+
 def test_commands(tap):
     """Commands that fail, and one that hangs."""
     for text, says in (("exit 3", "exit status 3"), ("kill -9 $$", "signal 9")):
@@ -238,6 +258,7 @@ def main():
     test_killed(tap)
     test_hangs(tap)
     test_impatient(tap)
+    test_no_link(tap)
     test_commands(tap)
     test_http(tap)
     test_systemd(tap)

@@ -186,6 +186,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_set_allmulticast, NULL, true, LINE)                         \
 	X(haul_port_set_link, NULL, true, LINE)                                 \
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
+	X(haul_port_has_link, NULL)                                             \
 	X(haul_port_get_info, NULL, NULL)                                       \
 	X(haul_port_get_xstats, NULL, NULL, 0)                                  \
 	X(haul_port_get_stats, NULL, NULL)                                      \

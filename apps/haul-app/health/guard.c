@@ -37,7 +37,7 @@ static struct {
 const char *hauli_health_name(enum hauli_health health)
 {
 	static const char *const names[] = {
-		"starting", "serving", "draining", "hung", "stopped", "killed"};
+		"starting", "serving", "draining", "no-link", "hung", "stopped", "killed"};
 
 	return names[health];
 }
@@ -149,6 +149,7 @@ int hauli_guard_begin(const struct hauli_app *a)
 {
 	int fds[2], err = 0;
 	struct stat st;
+	pid_t pid;
 
 	if (!a->on_health)
 		return HAUL_APP_DONE;
@@ -161,19 +162,20 @@ int hauli_guard_begin(const struct hauli_app *a)
 			"--on-health %s: %s; give the path of a program", a->on_health,
 			strerror(err));
 	if (pipe2(fds, O_CLOEXEC) == 0) {
-		g.pid = fork();
-		err = g.pid < 0 ? errno : 0;
-		if (g.pid == 0) {
+		pid = fork();
+		err = errno;
+		if (pid == 0) {
 			close(fds[1]);
 			guard(a, fds[0]);
 		}
 		close(fds[0]);
+		g.pid = pid > 0 ? pid : 0;
 		g.fd = fds[1];
 		fcntl(g.fd, F_SETFL, O_NONBLOCK); /* of this end */
 	} else {
 		err = errno;
 	}
-	if (err == 0)
+	if (g.pid)
 		return HAUL_APP_DONE;
 	haul_app_say(a->pub.program, "--on-health %s: no process: %s", a->on_health, strerror(err));
 	return HAUL_APP_FAILED;

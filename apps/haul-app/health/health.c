@@ -12,6 +12,8 @@
 
 #include <systemd/sd-daemon.h>
 
+#include <haul-dpdk/port_info.h>
+
 #include "conc/word.h"
 
 #define LOOK HAUL_S /* between questions, unless somebody is less patient */
@@ -34,6 +36,20 @@ enum hauli_health hauli_health_now(void)
 	return (enum hauli_health)hauli_u32_published_get(&h.health);
 }
 
+bool haul_app_is_serving(const char **state)
+{
+	enum hauli_health health = hauli_health_now();
+
+	if (state)
+		*state = hauli_health_name(health);
+	return health == HAULI_HEALTH_SERVING;
+}
+
+bool hauli_health_is_watched(const struct hauli_app *a)
+{
+	return a->on_health || a->metrics || sd_watchdog_enabled(0, NULL) > 0;
+}
+
 int hauli_health_begin(struct hauli_app *a)
 {
 	uint64_t us;
@@ -46,12 +62,13 @@ int hauli_health_begin(struct hauli_app *a)
 static void set(const struct hauli_app *a, enum hauli_health health)
 {
 	bool changes = health != hauli_health_now();
+	/* Ready, too, without a link, which others may bring. */
+	bool ready = health == HAULI_HEALTH_SERVING || health == HAULI_HEALTH_NO_LINK;
 
 	hauli_u32_published_set(&h.health, health);
 	hauli_guard_tell(a, health);
 	if (changes)
-		sd_notifyf(0, "%sSTATUS=%s", health == HAULI_HEALTH_SERVING ? "READY=1\n" : "",
-			hauli_health_name(health));
+		sd_notifyf(0, "%sSTATUS=%s", ready ? "READY=1\n" : "", hauli_health_name(health));
 	if (h.watchdog && health != HAULI_HEALTH_HUNG)
 		sd_notify(0, "WATCHDOG=1");
 }
@@ -83,7 +100,7 @@ static bool is_any_hung(const struct hauli_app *a, uint64_t now)
 {
 	bool hung = false;
 
-	if (!h.pulses && (a->on_health || a->metrics || h.watchdog)) {
+	if (!h.pulses && hauli_health_is_watched(a)) {
 		h.pulses = calloc(a->plan->carriers, sizeof(h.pulses[0]));
 		if (!h.pulses)
 			abort();
@@ -91,6 +108,14 @@ static bool is_any_hung(const struct hauli_app *a, uint64_t now)
 	for (unsigned c = 0; h.pulses && c < a->plan->carriers; c++)
 		hung |= is_hung(a, c, now);
 	return hung;
+}
+
+static bool has_any_link(const struct hauli_app *a)
+{
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		if (haul_port_has_link(a->ports[i]))
+			return true;
+	return false;
 }
 
 uint64_t hauli_health_period(const struct hauli_app *a)
@@ -109,6 +134,8 @@ void hauli_health_look(struct hauli_app *a)
 	h.looked_at = now;
 	if (a->paused)
 		set(a, HAULI_HEALTH_DRAINING);
+	else if (!has_any_link(a))
+		set(a, HAULI_HEALTH_NO_LINK);
 	else
 		set(a, is_any_hung(a, now) ? HAULI_HEALTH_HUNG : HAULI_HEALTH_SERVING);
 }

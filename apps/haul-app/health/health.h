@@ -11,6 +11,9 @@
 /* Main thread, as all but hauli_health_now(). Before EAL. Returns an exit code. */
 int hauli_health_begin(struct hauli_app *a);
 
+/* True if anybody wants to know: carriers are asked only then. Any time after the options. */
+bool hauli_health_is_watched(const struct hauli_app *a);
+
 /* The time between two looks, at most: three of them before anybody loses patience. */
 uint64_t hauli_health_period(const struct hauli_app *a);
 

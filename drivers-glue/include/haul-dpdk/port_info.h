@@ -35,6 +35,8 @@ struct haul_port_info {
 };
 /* Fills *info. Returns 0, or -errno: the device does not answer. */
 HAUL_API int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info);
+/* True if each ethdev has a link, and the interface, if there is one. False without a device. */
+HAUL_API bool haul_port_has_link(const struct haul_port *port);
 
 #define HAUL_XSTAT_NAME 64
 struct haul_port_xstat {

@@ -10,6 +10,7 @@
 #include "port/ethdev.h"
 #include "port/kind.h"
 #include "port/missed.h"
+#include "port/watch.h"
 
 static void read_link(const struct haul_port *port, struct rte_eth_link *link)
 {
@@ -24,6 +25,19 @@ static void read_link(const struct haul_port *port, struct rte_eth_link *link)
 		else if (!other.link_status)
 			link->link_status = RTE_ETH_LINK_DOWN;
 	}
+	if (!hauli_watch_sees_link(port))
+		link->link_status = RTE_ETH_LINK_DOWN;
+}
+
+bool haul_port_has_link(const struct haul_port *port)
+{
+	struct rte_eth_link link;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	if (port->detached)
+		return false;
+	read_link(port, &link);
+	return link.link_status == RTE_ETH_LINK_UP;
 }
 
 int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info)

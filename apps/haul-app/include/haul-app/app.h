@@ -180,6 +180,14 @@ HAUL_API int haul_app_use(
  * thread waits for. */
 HAUL_API int haul_app_set_stealing(struct haul_app *app, bool steals, char *errbuf, size_t errlen);
 
+/*
+ * True if the program serves, as --on-health and /health are told: it is false while it drains, is
+ * paused, or has no port with a link. *state, unless NULL, gets the name: "starting", "serving",
+ * "draining", "no-link", "hung", or "stopped" ("killed" is known to others only). For handlers that
+ * answer probes: such an answer comes the way of all packets. Any thread.
+ */
+HAUL_API bool haul_app_is_serving(const char **state);
+
 /* The present options of the pollers: to be copied, changed, and given to haul_app_resume(). */
 HAUL_API const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app);
 
