@@ -14,6 +14,7 @@
 #include <rte_byteorder.h>
 #include <rte_udp.h>
 
+#include "about.h"
 #include "options.h"
 #include "random.h"
 #include "serve.h"
@@ -182,6 +183,11 @@ static int prepare(struct haul_app *app, struct haul_io_opts *io)
 	service.patience = dns_options.patience;
 	service.deadline = dns_options.timeout;
 	service.udp_max = (unsigned)dns_options.udp_max;
+	service.id = dns_options.id;
+	if (service.id && !dns_about_is_id(service.id))
+		return haul_app_wrong(app->program,
+			"--id %s: give 1 to %u letters, digits, '-', '_' and '.'", service.id,
+			(unsigned)DNS_TEXT_MAX);
 	if (haul_host_create(&host, &opts, line, sizeof(line)) < 0) {
 		haul_app_say(app->program, "%s", line);
 		return HAUL_APP_FAILED;

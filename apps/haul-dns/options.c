@@ -51,6 +51,8 @@ const struct haul_app_option dns_option_table[] = {
 		.help = "networks that may ask, in one argument; ! denies"},
 	{"--acl", "FILE", HAUL_APP_TEXT, &dns_options.acl_file, .zero = "none",
 		.help = "networks that may ask, from a file, in place of --allow"},
+	{"--id", "NAME", HAUL_APP_TEXT, &dns_options.id, .zero = "none",
+		.help = "the name of this server, for who asks for id.server TXT in class CH"},
 	{"--udp-port", "N", HAUL_APP_NUMBER, &dns_options.udp_port, .min = 1, .max = 65535,
 		.help = "local port of the service"},
 	{"--udp-size", "BYTES", HAUL_APP_NUMBER, &dns_options.udp_max, .min = 512, .max = 1472,

@@ -11,7 +11,7 @@
 struct dns_options {
 	/* Texts of the command line. */
 	struct haul_app_texts addresses, routes, upstreams;
-	const char *allow, *acl_file, *hosts_file, *upstreams_file, *tcp;
+	const char *allow, *acl_file, *hosts_file, *upstreams_file, *tcp, *id;
 	uint64_t udp_port, udp_max, connections;
 	uint64_t cache_mb, entries;
 	uint64_t stale, patience, timeout, stop_time; /* ns */

@@ -7,6 +7,7 @@
 
 #include <haul/haul.h>
 
+#include "about.h"
 #include "address.h"
 #include "stats.h"
 
@@ -55,6 +56,18 @@ static void answer_any(struct dns_visit *v)
 	v->reply.n = dns_write_answer(v->msg, v->msg, &v->query, &made.answer, &v->reply.opts);
 }
 
+/* Other classes than IN. */
+static void answer_about(struct dns_service *s, struct dns_visit *v)
+{
+	const char *state;
+	bool serves = haul_app_is_serving(&state);
+
+	v->reply.n =
+		dns_about_write(v->msg, v->msg, &v->query, s->id, serves, state, &v->reply.opts);
+	if (v->reply.n == 0)
+		fail(v, DNS_REFUSED, DNS_EDE_NONE);
+}
+
 /* Answers that need neither cache nor servers. Returns false if the query is not one of these. Does
  * not suspend. */
 static bool answer_here(struct dns_service *s, struct dns_visit *v, int parsed)
@@ -78,7 +91,9 @@ static bool answer_here(struct dns_service *s, struct dns_visit *v, int parsed)
 		: 0;
 	if (v->reply.n > 0)
 		haul_app_count(DNS_COUNT_LOCAL, 1);
-	else if (key->class != DNS_IN || !(v->query.flags & DNS_RD))
+	else if (key->class != DNS_IN)
+		answer_about(s, v);
+	else if (!(v->query.flags & DNS_RD))
 		fail(v, DNS_REFUSED, DNS_EDE_NONE); /* what is in the cache is nobody's business */
 	else if (key->type == DNS_ANY)
 		answer_any(v);

@@ -28,6 +28,7 @@ struct dns_service {
 	struct dns_shared *cache;
 	struct hauli_ptr_published config; /* struct dns_config *; the main thread */
 	uint64_t patience, deadline; /* ns: until an expired answer is sent; until a failure is */
+	const char *id; /* told to who asks for id.server; NULL: nothing */
 	unsigned udp_max; /* bytes of an answer by UDP */
 	unsigned waiting_max; /* queries of a carrier that wait for servers */
 	struct dns_rrl *rrl; /* NULL: no limit */

@@ -18,6 +18,7 @@ struct haul_host *dns_net_host;
 
 static struct haul_test *test;
 static const struct dns_secret secret = {{1, 2}};
+const char *dns_net_state = "serving";
 static pthread_mutex_t counts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* In place of haul-app's. */
@@ -27,6 +28,13 @@ void haul_app_count(unsigned counter, uint64_t n)
 	pthread_mutex_lock(&counts_lock);
 	dns_net_counts[counter] += n;
 	pthread_mutex_unlock(&counts_lock);
+}
+
+bool haul_app_is_serving(const char **state);
+bool haul_app_is_serving(const char **state)
+{
+	*state = dns_net_state;
+	return strcmp(dns_net_state, "serving") == 0;
 }
 
 /* A reply is built here. */

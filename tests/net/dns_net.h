@@ -47,6 +47,7 @@ struct dns_net_server {
 
 extern struct dns_net_server dns_net_servers[DNS_NET_SERVERS];
 extern uint64_t dns_net_counts[DNS_NET_COUNTS]; /* of haul_app_count() */
+extern const char *dns_net_state; /* of haul_app_is_serving() */
 extern const char *dns_net_wrong; /* what was wrong first; NULL: nothing */
 extern struct haul_host *dns_net_host;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../apps/haul-dns/about.h"
 #include "../../apps/haul-dns/stats.h"
 #include "base/random.h"
 #include "dns_net.h"
@@ -322,6 +323,50 @@ static void special_ones(void)
 	end();
 }
 
+static bool tells(
+	struct client *c, const char *name, unsigned type, unsigned want, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+	uint8_t *record;
+
+	init(c, name, type, -1);
+	c->msg[2] = 0; /* no RD, as of dig +norec */
+	c->msg[c->v.n - 1] = DNS_CH;
+	record = c->msg + c->v.n;
+	serve(c);
+	return c->served == DNS_SERVED && code(c) == want && answers(c) == (text != NULL) &&
+		(!text ||
+			(record[12] == n && memcmp(record + 13, text, n) == 0 &&
+				c->msg + c->v.reply.n == record + 13 + n));
+}
+
+/* What the server says of itself. */
+static void about(void)
+{
+	char most[DNS_TEXT_MAX + 1] = "";
+	struct client c;
+
+	begin(1);
+	service.id = NULL;
+	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_REFUSED, NULL));
+	service.id = "node1";
+	FAIL_UNLESS(tells(&c, "ID.Server", DNS_TXT, DNS_NOERROR, "node1"));
+	FAIL_UNLESS(tells(&c, "id.server", DNS_A, DNS_REFUSED, NULL));
+	FAIL_UNLESS(tells(&c, "id.servers", DNS_TXT, DNS_REFUSED, NULL));
+	FAIL_UNLESS(tells(&c, "health.server", DNS_TXT, DNS_NOERROR, "serving"));
+	dns_net_state = "draining";
+	FAIL_UNLESS(tells(&c, "health.server", DNS_TXT, DNS_SERVFAIL, "draining"));
+	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_NOERROR, "node1"));
+	dns_net_state = "serving";
+	service.id = memset(most, 'x', DNS_TEXT_MAX);
+	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_NOERROR, most));
+	service.id = NULL;
+	FAIL_UNLESS(dns_about_is_id(most) && dns_about_is_id("Node_1.a-b"));
+	FAIL_UNLESS(!dns_about_is_id("") && !dns_about_is_id("a b") && !dns_about_is_id("\xe9"));
+	FAIL_UNLESS(at[0].asked == 0);
+	end();
+}
+
 static void full(void)
 {
 	struct client c, d;
@@ -474,6 +519,7 @@ TEST(own_failures)
 TEST(expired_ones)
 TEST(asked_in_advance)
 TEST(special_ones)
+TEST(about)
 TEST(full)
 TEST(limits)
 TEST(the_end)
@@ -481,5 +527,5 @@ TEST(random_queries)
 
 SUITE_MAIN("dns_serve", {test_hits, 1}, {test_equal_ones, 1}, {test_nobody_answers, 1},
 	{test_own_failures, 1}, {test_expired_ones, 1}, {test_asked_in_advance, 1},
-	{test_special_ones, 1}, {test_full, 1}, {test_limits, 1}, {test_the_end, 1},
-	{test_random_queries, 8})
+	{test_special_ones, 1}, {test_about, 1}, {test_full, 1}, {test_limits, 1},
+	{test_the_end, 1}, {test_random_queries, 8})
