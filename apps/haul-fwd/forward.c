@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <haul-dpdk/port_config.h>
+
 #include "cores.h"
 #include "frame_options.h"
 #include "generate.h"
 #include "generator.h"
+#include "modes/csum.h"
 #include "modes/options.h"
 #include "ports.h"
 #include "prompt_options.h"
@@ -172,6 +175,7 @@ void fwd_attached(struct haul_app *app, unsigned port)
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		if (ports[i].peer == port)
 			ports[i].macs[1] = ports[port].mac;
+	fwd_csum_set_offloads(port, haul_port_config(app->ports[port])->tx_offloads);
 	if (fwd.mode && fwd.mode->attached)
 		fwd.mode->attached(&fwd, port);
 }

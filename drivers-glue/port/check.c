@@ -110,3 +110,50 @@ int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_in
 		err = hauli_check_mtu(port, c->mtu, info, errbuf, errlen);
 	return err;
 }
+
+static uint64_t leave_out_offloads(struct haul_port *port, uint64_t offloads, uint64_t capa,
+	const char *direction, const char *(*name)(uint64_t offload))
+{
+	char list[128];
+
+	name_offloads(list, sizeof(list), offloads & ~capa, name);
+	if (list[0])
+		hauli_port_note(
+			port, "without %s offload %s, which this device lacks", direction, list);
+	return offloads & capa;
+}
+
+static void leave_out_rss(struct haul_port *port, const struct rte_eth_dev_info *info)
+{
+	struct haul_port_config *c = &port->config;
+
+	if (c->rss == HAUL_RSS_FUNCTIONS && (c->rss_functions & ~info->flow_type_rss_offloads)) {
+		c->rss_functions &= info->flow_type_rss_offloads;
+		hauli_port_note(port, "without %s, which this device lacks",
+			c->rss_functions ? "some of the RSS functions" : "RSS");
+	}
+	if (c->rss == HAUL_RSS_FUNCTIONS && !c->rss_functions)
+		c->rss = HAUL_RSS_OFF;
+	if (c->rss_key_len > 0 && info->hash_key_size > 0 &&
+		c->rss_key_len != info->hash_key_size) {
+		c->rss_key_len = 0;
+		hauli_port_note(
+			port, "with its own RSS key, which has %u bytes", info->hash_key_size);
+	}
+}
+
+void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info *info)
+{
+	struct haul_port_config *c = &port->config;
+
+	c->rx_offloads = leave_out_offloads(port, c->rx_offloads, info->rx_offload_capa, "receive",
+		rte_eth_dev_rx_offload_name);
+	c->tx_offloads = leave_out_offloads(port, c->tx_offloads, info->tx_offload_capa, "transmit",
+		rte_eth_dev_tx_offload_name);
+	leave_out_rss(port, info);
+	if (c->mtu && hauli_check_mtu(port, c->mtu, info, NULL, 0) < 0) {
+		hauli_port_note(
+			port, "without the MTU %u, which this device does not take", c->mtu);
+		c->mtu = 0;
+	}
+}

@@ -9,6 +9,9 @@
 int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_info *info,
 	char *errbuf, size_t errlen);
 
+/* Takes what an ethdev with this info lacks out of port->config, with a note for each. */
+void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info *info);
+
 /* The device takes this MTU, and a packet buffer holds its frames. */
 int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte_eth_dev_info *info,
 	char *errbuf, size_t errlen);

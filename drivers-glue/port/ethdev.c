@@ -150,19 +150,19 @@ static void configure_rss(const struct haul_port *port, const struct rte_eth_dev
 static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigned first, uint16_t n,
 	char *errbuf, size_t errlen)
 {
-	struct rte_eth_conf conf = {
-		.intr_conf.rxq = wants_interrupts(port),
-		.rxmode = {.mtu = port->kind->set_mtu ? 0 : port->config.mtu,
-			.offloads = port->config.rx_offloads},
-		.txmode.offloads = port->config.tx_offloads,
-	};
+	struct rte_eth_conf conf = {.intr_conf.rxq = wants_interrupts(port)};
 	struct rte_eth_dev_info info;
 	int err = rte_eth_dev_info_get(v->port_id, &info);
 
+	if (err == 0 && port->attaches)
+		hauli_check_leave_out(port, &info);
 	if (err == 0)
 		err = hauli_check_config(port, &info, errbuf, errlen);
 	if (err < 0)
 		return err;
+	conf.rxmode.mtu = port->kind->set_mtu ? 0 : port->config.mtu;
+	conf.rxmode.offloads = port->config.rx_offloads;
+	conf.txmode.offloads = port->config.tx_offloads;
 	configure_rss(port, &info, &conf);
 	if (port->kind->stamps)
 		conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
@@ -267,7 +267,7 @@ static int set_rss(const struct haul_port *port, uint16_t port_id)
 }
 
 /* Not every PMD can set them: unless the user asks for it, that is no error. */
-static int set_filters(const struct haul_port *port, uint16_t port_id, char *errbuf, size_t errlen)
+static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, size_t errlen)
 {
 	enum haul_filter promiscuous = port->config.promiscuous;
 	enum haul_filter multicast = port->config.allmulticast;
@@ -279,6 +279,10 @@ static int set_filters(const struct haul_port *port, uint16_t port_id, char *err
 		err = rte_eth_promiscuous_disable(port_id);
 	else if (port->kind->promiscuous)
 		(void)rte_eth_promiscuous_enable(port_id);
+	if (err == -ENOTSUP && port->attaches) {
+		hauli_port_note(port, "it has no promiscuous mode to set");
+		err = 0;
+	}
 	if (err == -ENOTSUP)
 		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
 			"its PMD has no promiscuous mode; leave out --promiscuous");
@@ -286,6 +290,10 @@ static int set_filters(const struct haul_port *port, uint16_t port_id, char *err
 		err = rte_eth_allmulticast_enable(port_id);
 	else if (multicast == HAUL_FILTER_OFF)
 		err = rte_eth_allmulticast_disable(port_id);
+	if (err == -ENOTSUP && port->attaches) {
+		hauli_port_note(port, "it has no allmulticast mode to set");
+		err = 0;
+	}
 	if (err == -ENOTSUP)
 		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
 			"its PMD has no allmulticast mode; leave out --allmulticast");

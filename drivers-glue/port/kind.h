@@ -72,6 +72,8 @@ struct haul_port {
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
 	struct haul_port_opts opts;
 	struct haul_port_config config;
+	struct haul_port_config asked; /* with what this device lacks, and the next may have */
+	bool attaches; /* a device takes the place of an earlier one: it need not have all that */
 	struct hauli_vdev *vdevs; /* one, or one per queue */
 	unsigned nb_vdevs;
 	unsigned queues;

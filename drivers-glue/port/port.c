@@ -207,7 +207,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	}
 	port->opts = *opts;
 	if (opts->config)
-		port->config = *opts->config;
+		port->config = port->asked = *opts->config;
 	port->opts.config = &port->config;
 	err = open_port(port, spec, errbuf, errlen);
 	if (err < 0) {
@@ -272,6 +272,8 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 		return hauli_check_attached(port, errbuf, errlen);
 	forget_device(port);
 	port->opts.queues = queues;
+	port->config = port->asked;
+	port->attaches = true;
 	err = open_device(port, errbuf, errlen);
 	if (err == 0 && port->queues != queues)
 		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
@@ -282,6 +284,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 		hauli_watch_forget(port);
 		err = quietly(port, start, errbuf, errlen);
 	}
+	port->attaches = false;
 	if (err < 0) {
 		hauli_watch_recall(port);
 		hauli_watch_detach(port);
@@ -293,6 +296,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_missed_resume(port);
 	port->detached = false;
 	hauli_rx_callbacks_connect(port);
+	note_mtu(port);
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/lost.h"
 
+#include "process/say.h"
+
 /* With a carrier: it keeps the main thread from all else. The next look goes on. */
 #define PATIENCE (100 * HAUL_MS)
 
@@ -52,6 +54,7 @@ static void try_again(struct hauli_app *a, unsigned port)
 	if (a->hooks->attached)
 		a->hooks->attached(&a->pub, port);
 	haul_app_say(a->pub.program, "port '%s' is back", haul_port_spec(a->ports[port]));
+	hauli_app_note(a, haul_port_notice(a->ports[port]));
 }
 
 bool hauli_app_lost_look(struct hauli_app *a, const char **why)

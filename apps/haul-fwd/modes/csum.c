@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include <haul-dpdk/port_info.h> /* with the names of offloads */
+
 #include <rte_net.h>
 #include <rte_sctp.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
 #include "checksum.h"
+#include "conc/word.h"
 #include "edit.h"
 #include "headers.h"
 #include "modes.h"
@@ -32,21 +35,46 @@ static bool counts;
 
 /* What the user has set for packets that a port sends. */
 static struct setting {
-	bool hw[FWD_CSUM_LAYERS];
+	struct hauli_u8_owned hw; /* bits: layers that the port's device computes. Main thread */
+	uint8_t asked; /* hw, if the device has it. Main thread */
 	bool keeps_macs;
 } settings[HAUL_APP_PORTS_MAX];
+
+#define BIT(layer) ((uint8_t)(1u << (layer)))
+
+const uint64_t fwd_csum_offloads[FWD_CSUM_LAYERS] = {
+	[FWD_CSUM_IP] = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM,
+	[FWD_CSUM_UDP] = RTE_ETH_TX_OFFLOAD_UDP_CKSUM,
+	[FWD_CSUM_TCP] = RTE_ETH_TX_OFFLOAD_TCP_CKSUM,
+	[FWD_CSUM_SCTP] = RTE_ETH_TX_OFFLOAD_SCTP_CKSUM,
+};
 
 int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw)
 {
 	if (port >= HAUL_APP_PORTS_MAX || layer >= FWD_CSUM_LAYERS)
 		return -EINVAL;
-	settings[port].hw[layer] = hw;
+	if (hw)
+		settings[port].asked |= BIT(layer);
+	else
+		settings[port].asked &= (uint8_t)~BIT(layer);
+	hauli_u8_owned_set(&settings[port].hw, settings[port].asked);
 	return 0;
 }
 
 bool fwd_csum_is_hw(unsigned port, enum fwd_csum_layer layer)
 {
-	return port < HAUL_APP_PORTS_MAX && layer < FWD_CSUM_LAYERS && settings[port].hw[layer];
+	return port < HAUL_APP_PORTS_MAX && layer < FWD_CSUM_LAYERS &&
+		(hauli_u8_owned_get(&settings[port].hw) & BIT(layer));
+}
+
+void fwd_csum_set_offloads(unsigned port, uint64_t offloads)
+{
+	uint8_t hw = 0;
+
+	for (unsigned i = 0; i < FWD_CSUM_LAYERS; i++)
+		if (offloads & fwd_csum_offloads[i])
+			hw |= BIT(i);
+	hauli_u8_owned_set(&settings[port].hw, hw & settings[port].asked);
 }
 
 int fwd_csum_set_macs(unsigned port, bool on)
@@ -168,8 +196,8 @@ static bool is_offloadable(const struct rte_mbuf *pkt, const struct fwd_headers 
 }
 
 /* Asks the device for the checksums that it is to compute, and computes the others. */
-static __attribute__((noinline)) void offload(struct rte_mbuf *pkt, const struct fwd_headers *h,
-	const struct setting *set, struct found *found)
+static __attribute__((noinline)) void offload(
+	struct rte_mbuf *pkt, const struct fwd_headers *h, uint8_t hw, struct found *found)
 {
 	static const uint64_t flags[FWD_CSUM_LAYERS] = {
 		[FWD_CSUM_UDP] = RTE_MBUF_F_TX_UDP_CKSUM,
@@ -177,18 +205,18 @@ static __attribute__((noinline)) void offload(struct rte_mbuf *pkt, const struct
 		[FWD_CSUM_SCTP] = RTE_MBUF_F_TX_SCTP_CKSUM,
 	};
 	enum fwd_csum_layer layer = layer_of(h->proto);
-	bool upper = h->l4 && !h->fragment && set->hw[layer] && is_offloadable(pkt, h);
+	bool upper = h->l4 && !h->fragment && (hw & BIT(layer)) && is_offloadable(pkt, h);
 	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(pkt, struct rte_ipv4_hdr *, h->l3);
 
 	found->bad[BAD_IP] +=
 		(pkt->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD &&
-		set->hw[FWD_CSUM_IP];
+		(hw & BIT(FWD_CSUM_IP));
 	found->bad[BAD_L4] += upper &&
 		(pkt->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
 	pkt->ol_flags |= h->version == 4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6;
 	pkt->l2_len = h->l3;
 	pkt->l3_len = h->l3_len;
-	if (h->version == 4 && set->hw[FWD_CSUM_IP])
+	if (h->version == 4 && (hw & BIT(FWD_CSUM_IP)))
 		pkt->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
 	else if (h->version == 4)
 		check_ip4(ip, found);
@@ -199,8 +227,7 @@ static __attribute__((noinline)) void offload(struct rte_mbuf *pkt, const struct
 	(void)rte_net_intel_cksum_prepare(pkt); /* the sum of the pseudo header; it cannot fail */
 }
 
-static inline void check(
-	struct rte_mbuf *pkt, const struct setting *set, bool hw, struct found *found)
+static inline void check(struct rte_mbuf *pkt, uint8_t hw, struct found *found)
 {
 	struct fwd_headers h;
 
@@ -208,7 +235,7 @@ static inline void check(
 	if (unlikely(h.version == 0))
 		return;
 	if (unlikely(hw)) {
-		offload(pkt, &h, set, found);
+		offload(pkt, &h, hw, found);
 		return;
 	}
 	if (h.version == 4)
@@ -223,28 +250,20 @@ static __attribute__((noinline, cold)) void count(const struct found *found)
 		haul_app_count(i, found->bad[i]);
 }
 
-static bool has_hw(const struct setting *set)
-{
-	bool hw = false;
-
-	for (unsigned i = 0; i < FWD_CSUM_LAYERS; i++)
-		hw |= set->hw[i];
-	return hw;
-}
-
 static void csum(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	const struct fwd *fwd = rx->arg;
 	const struct fwd_port *port = &fwd->ports[rx->port];
 	const struct setting *set = &settings[port->peer];
-	const bool hw = has_hw(set), macs = !set->keeps_macs;
+	const uint8_t hw = hauli_u8_owned_get(&set->hw);
+	const bool macs = !set->keeps_macs;
 	struct found found = {{0}};
 	uint16_t i;
 
 	for (i = 0; i < n; i++) {
 		if (macs)
 			memcpy(rte_pktmbuf_mtod(pkts[i], void *), port->macs, sizeof(port->macs));
-		check(pkts[i], set, hw, &found);
+		check(pkts[i], hw, &found);
 	}
 	if (unlikely(found.bad[BAD_IP] | found.bad[BAD_L4]))
 		count(&found);

@@ -25,6 +25,12 @@ void fwd_csum_count(struct haul_app_hooks *hooks);
  * Returns 0, or -EINVAL: there is no such port or layer. */
 int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw);
 bool fwd_csum_is_hw(unsigned port, enum fwd_csum_layer layer);
+/* The port is about to get another device, which may have no offload (0), or has got one with these
+ * transmit offloads: csum computes what was set to hw and is not among them. Main thread, also
+ * while pollers run. */
+void fwd_csum_set_offloads(unsigned port, uint64_t offloads);
+/* RTE_ETH_TX_OFFLOAD_... of each layer. */
+extern const uint64_t fwd_csum_offloads[FWD_CSUM_LAYERS];
 /* As testpmd's "csum mac-swap on|off PORT": sets the MAC addresses of packets that the port sends
  * (the default), or leaves them. Same context. */
 int fwd_csum_set_macs(unsigned port, bool on);

@@ -3,21 +3,17 @@
 #include <string.h>
 
 #include <haul-dpdk/port_config.h>
-#include <haul-dpdk/port_info.h> /* with the names of offloads */
 
 #include "../modes/csum.h"
 #include "command.h"
 
 #define WORD(i) (call->words[i].text)
 
-static const struct {
-	const char *name;
-	uint64_t offload;
-} layers[FWD_CSUM_LAYERS] = {
-	[FWD_CSUM_IP] = {"ip", RTE_ETH_TX_OFFLOAD_IPV4_CKSUM},
-	[FWD_CSUM_UDP] = {"udp", RTE_ETH_TX_OFFLOAD_UDP_CKSUM},
-	[FWD_CSUM_TCP] = {"tcp", RTE_ETH_TX_OFFLOAD_TCP_CKSUM},
-	[FWD_CSUM_SCTP] = {"sctp", RTE_ETH_TX_OFFLOAD_SCTP_CKSUM},
+static const char *const layers[FWD_CSUM_LAYERS] = {
+	[FWD_CSUM_IP] = "ip",
+	[FWD_CSUM_UDP] = "udp",
+	[FWD_CSUM_TCP] = "tcp",
+	[FWD_CSUM_SCTP] = "sctp",
 };
 
 static bool is_stopped(const struct fwd_call *call)
@@ -31,7 +27,7 @@ static bool is_stopped(const struct fwd_call *call)
 static bool show_one(const struct fwd_call *call, unsigned port)
 {
 	for (unsigned i = 0; i < FWD_CSUM_LAYERS; i++)
-		fprintf(call->out, "%s checksum offload of port %u is %s\n", layers[i].name, port,
+		fprintf(call->out, "%s checksum offload of port %u is %s\n", layers[i], port,
 			fwd_csum_is_hw(port, i) ? "hw" : "sw");
 	return true;
 }
@@ -43,9 +39,9 @@ static bool set_one(const struct fwd_call *call, unsigned port)
 	char errbuf[512];
 	unsigned i = 0;
 
-	while (strcmp(layers[i].name, WORD(2)) != 0)
+	while (strcmp(layers[i], WORD(2)) != 0)
 		i++;
-	if (haul_port_change_offloads(call->app->ports[port], 0, layers[i].offload, hw, errbuf,
+	if (haul_port_change_offloads(call->app->ports[port], 0, fwd_csum_offloads[i], hw, errbuf,
 		    sizeof(errbuf)) != 0) {
 		fprintf(call->out, "%s\n", errbuf);
 		return false;

@@ -7,6 +7,7 @@
 #include <haul-dpdk/port_info.h>
 
 #include "../forward.h"
+#include "../modes/csum.h"
 #include "../rss.h"
 #include "command.h"
 #include "ports.h"
@@ -200,9 +201,13 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 {
 	bool attach = strcmp(WORD(1), "attach") == 0;
 	char errbuf[512];
-	int err = attach
-		? haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf))
-		: haul_app_detach_port(call->app, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
+	int err;
+
+	/* Packets for it would have wrong checksums until fwd_attached(). */
+	if (attach && !haul_io_is_attached(call->app->io, i))
+		fwd_csum_set_offloads(i, 0);
+	err = attach ? haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf))
+		     : haul_app_detach_port(call->app, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err && attach) {
 		is_stopped[i] = false; /* it was started */
@@ -210,6 +215,8 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 	}
 	if (!err)
 		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
+	if (!err && attach && haul_port_notice(port_of(call, i))[0])
+		fprintf(call->out, "%s\n", haul_port_notice(port_of(call, i)));
 	return fwd_result(call, err, errbuf);
 }
 

@@ -472,10 +472,12 @@ HAUL_API int haul_io_detach_port(
 	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /*
- * Takes a port in again that was detached: opens its device anew, by the spec and configuration of
- * haul_port_open(), and starts it; pollers receive from it, and handlers send to it, as before. Its
- * fault is gone, what was counted goes on. Changes that were made to the port later (an MTU, a
- * filter, a view of its packets) are not made again. The MAC address may be another one.
+ * Takes a port in again that was detached: opens its device anew, by its spec, and starts it;
+ * pollers receive from it, and handlers send to it, as before. Its fault is gone, what was counted
+ * goes on. It gets the configuration that the port had (haul-dpdk/port_config.h), but for VLAN ids
+ * and the link. What the device lacks is left out, until one comes that has it:
+ * haul_port_notice() says so, haul_port_config() is what it has. The MAC address may be another
+ * one.
  *
  * timeout_ns, from which thread, and when: as haul_io_detach_port(). Returns 0, also for a port
  * that is attached; or with one line in errbuf, and the port is detached as before:

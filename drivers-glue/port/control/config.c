@@ -31,7 +31,8 @@ int haul_port_set_promiscuous(struct haul_port *port, bool on, char *errbuf, siz
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err == 0)
-		port->config.promiscuous = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
+		port->config.promiscuous = port->asked.promiscuous =
+			on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
 }
 
@@ -49,7 +50,8 @@ int haul_port_set_allmulticast(struct haul_port *port, bool on, char *errbuf, si
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err == 0)
-		port->config.allmulticast = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
+		port->config.allmulticast = port->asked.allmulticast =
+			on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
 }
 
@@ -126,7 +128,7 @@ int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t
 		err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err < 0)
 		return err;
-	port->config.mtu = (uint16_t)mtu;
+	port->config.mtu = port->asked.mtu = (uint16_t)mtu;
 	if (port->kind->sizes)
 		port->kind->sizes(port);
 	return 0;
@@ -181,12 +183,17 @@ static int change_config(
 	return err;
 }
 
+static uint64_t changed(uint64_t offloads, uint64_t which, bool on)
+{
+	return on ? offloads | which : offloads & ~which;
+}
+
 int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
 	bool on, char *errbuf, size_t errlen)
 {
 	struct haul_port_config config;
 	uint64_t rx, tx;
-	int err;
+	int err = 0;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	err = hauli_check_unpolled(port, "given other offloads", errbuf, errlen);
@@ -195,11 +202,27 @@ int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint
 	config = port->config;
 	rx = config.rx_offloads;
 	tx = config.tx_offloads;
-	config.rx_offloads = on ? rx | rx_offloads : rx & ~rx_offloads;
-	config.tx_offloads = on ? tx | tx_offloads : tx & ~tx_offloads;
-	if (config.rx_offloads == rx && config.tx_offloads == tx)
-		return 0;
-	return change_config(port, &config, errbuf, errlen);
+	config.rx_offloads = changed(rx, rx_offloads, on);
+	config.tx_offloads = changed(tx, tx_offloads, on);
+	if (config.rx_offloads != rx || config.tx_offloads != tx)
+		err = change_config(port, &config, errbuf, errlen);
+	if (err < 0)
+		return err;
+	port->asked.rx_offloads = changed(port->asked.rx_offloads, rx_offloads, on);
+	port->asked.tx_offloads = changed(port->asked.tx_offloads, tx_offloads, on);
+	return 0;
+}
+
+static void ask_rss(struct haul_port *port)
+{
+	const struct haul_port_config *c = &port->config;
+
+	port->asked.rss = c->rss;
+	port->asked.rss_functions = c->rss_functions;
+	if (c->rss_key_len == 0)
+		return;
+	port->asked.rss_key_len = c->rss_key_len;
+	memcpy(port->asked.rss_key, c->rss_key, sizeof(c->rss_key));
 }
 
 static int update_rss(uint16_t port_id, const struct hauli_change *change)
@@ -233,13 +256,19 @@ int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t 
 	/* PMDs change the functions on the fly only if they are configured for RSS; some never. */
 	if (in_use && functions && port->polled) {
 		err = hauli_port_apply(port, &change, errbuf, errlen);
-		if (err == 0)
+		if (err == 0) {
 			port->config = config;
+			ask_rss(port);
+		}
 		if (err != -ENOTSUP)
 			return err;
 	}
 	err = hauli_check_unpolled(port, "given other RSS functions", errbuf, errlen);
-	return err < 0 ? err : change_config(port, &config, errbuf, errlen);
+	if (err == 0)
+		err = change_config(port, &config, errbuf, errlen);
+	if (err == 0)
+		ask_rss(port);
+	return err;
 }
 
 static int read_rss(uint16_t port_id, const struct hauli_change *change)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a port of haul-fwd keeps when it gets another device, by "port attach": its configuration,
+as far as the device has it, and its figures."""
+import contextlib
+import os
+import re
+import signal
+import tempfile
+
+import netns
+
+import fwd
+from prompt import Client
+
+FRAMES = [fwd.frame(i, 100) for i in range(200)]
+
+
+@contextlib.contextmanager
+def echoing(*args):
+    """haul-fwd with a port on t0 that echoes, and its prompt."""
+    with tempfile.TemporaryDirectory() as d:
+        control = os.path.join(d, "control")
+        with fwd.Running("--port", "afpacket:t0", "--port", "null:no-rx=1", "--mode", "macswap",
+                         "--port-topology", "loop", "--carriers", 1, "--control", control,
+                         *args) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            yield haul, Client(control, haul)
+
+
+def again(client, spec):
+    """Another device for port 0."""
+    return client.ask("port detach 0") + client.ask(f"port attach 0 {spec}")
+
+
+def offloads(client):
+    """Of port 0: VLANs stripped, checksums of UDP by the device, and who computes these."""
+    return tuple(re.search(right, client.ask(line)) is not None for line, right in (
+        ("show port 0 rx_offload configuration", "VLAN_STRIP"),
+        ("show port 0 tx_offload configuration", "UDP_CKSUM"),
+        ("csum show 0", "udp .* is hw")))
+
+
+def test_lacks(tap):
+    """What a device lacks is left out, in one line, and comes back with a device that has it."""
+    with echoing() as (haul, client):
+        said = [client.ask(line) for line in ("stop", "vlan set strip on 0", "set fwd csum",
+                                              "start")]
+        found = [offloads(client)]
+        said.append(again(client, "tap:t5"))
+        said += [client.ask(line) for line in ("stop", "csum set udp hw 0", "start")]
+        found.append(offloads(client))
+        lines = []
+        for spec in "ring:", "tap:t5", "afpacket:t0":
+            lines.append(again(client, spec))
+            found.append(offloads(client))
+        raw = netns.Raw("t1")
+        got = fwd.exchange([fwd.packet(17, 1, False)], raw, raw, 1)
+        for line in "stop", "vlan set strip off 0", "csum set udp sw 0", "port detach 0":
+            client.ask(line)
+        lines.append(again(client, "null:no-rx=1"))
+        client.ask("port config 0 rss udp")
+        lines.append(again(client, "ring:"))
+        r = haul.end(signal.SIGTERM)
+    tap.ok(found == [(True, False, False), (False, True, True), (False, False, False),
+                     (False, True, True), (True, False, False)] and r.rc == 0,
+           "a device that lacks an offload is attached without it", (found, said, lines, r))
+    tap.ok([f[12:] for f in got] == [fwd.packet(17, 1, True)[12:]],
+           "a checksum that the device does not compute is right", got)
+    tap.ok([line.strip().splitlines()[2:] for line in lines] == [
+        ["port 'ring:': without receive offload VLAN_STRIP, which this device lacks; "
+         "without transmit offload UDP_CKSUM, which this device lacks"],
+        ["port 'tap:t5': without receive offload VLAN_STRIP, which this device lacks"],
+        ["port 'afpacket:t0': without transmit offload UDP_CKSUM, which this device lacks"],
+        [], ["port 'ring:': without RSS, which this device lacks"]],
+           "what is left out is said in one line", lines)
+
+
+def main():
+    tap = netns.Tap()
+    netns.veth("t0", "t1")
+    test_lacks(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    netns.enter()
+    main()
