@@ -15,6 +15,7 @@
 #include "port/detach.h"
 #include "port/kind.h"
 #include "port/missed.h"
+#include "port/xstats.h"
 
 static void add_rx(
 	struct haul_io_stats *st, const struct hauli_poller *p, const struct hauli_rxq *r)
@@ -92,48 +93,20 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 	}
 }
 
-/* True if a PMD's counter is that of the bytes of a queue, in direction "rx" or "tx". */
-static bool is_bytes(const char *name, const char *direction, uint16_t queue)
-{
-	char wanted[RTE_ETH_XSTATS_NAME_SIZE], good[RTE_ETH_XSTATS_NAME_SIZE];
-
-	snprintf(wanted, sizeof(wanted), "%s_q%u_bytes", direction, queue);
-	snprintf(good, sizeof(good), "%s_q%u_good_bytes", direction, queue); /* virtio */
-	return strcmp(name, wanted) == 0 || strcmp(name, good) == 0;
-}
-
-/*
- * The PMD's counters of one queue, if it has them. By name, in memory of our own: rte_eth_stats has
- * no queues since DPDK 25.11, and a look-up by name puts all names on the stack.
- */
-static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
-{
-	int n = rte_eth_xstats_get_names(queue.port_id, NULL, 0);
-	struct rte_eth_xstat_name *names = n > 0 ? calloc((size_t)n, sizeof(*names)) : NULL;
-	struct rte_eth_xstat *values = n > 0 ? calloc((size_t)n, sizeof(*values)) : NULL;
-	int i;
-
-	if (names && values && rte_eth_xstats_get_names(queue.port_id, names, (unsigned)n) == n &&
-		rte_eth_xstats_get(queue.port_id, values, (unsigned)n) == n) {
-		for (i = 0; i < n; i++) {
-			if (is_bytes(names[i].name, "rx", queue.queue_id))
-				st->rx_bytes += values[i].value;
-			else if (is_bytes(names[i].name, "tx", queue.queue_id))
-				st->tx_bytes += values[i].value;
-		}
-	}
-	free(names);
-	free(values);
-}
-
 static void add_carrier_bytes(
 	struct haul_io_stats *st, const struct haul_io *io, unsigned port, unsigned carrier)
 {
 	const struct haul_port *p = io->ports[port];
 
-	for (unsigned q = 0; !p->detached && q < haul_port_queues(p); q++)
-		if (hauli_io_owner(io, port, q) == carrier)
-			add_queue_bytes(st, haul_port_queue(p, q));
+	for (unsigned q = 0; q < haul_port_queues(p); q++) {
+		struct hauli_queue_bytes bytes;
+
+		if (hauli_io_owner(io, port, q) != carrier)
+			continue;
+		bytes = hauli_xstats_queue_bytes(p, q);
+		st->rx_bytes += bytes.rx;
+		st->tx_bytes += bytes.tx;
+	}
 }
 
 static void add_queue(

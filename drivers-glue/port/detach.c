@@ -8,6 +8,7 @@
 #include "port/ethdev.h"
 #include "port/missed.h"
 #include "port/watch.h"
+#include "port/xstats.h"
 
 void hauli_port_close_device(struct haul_port *port)
 {
@@ -32,15 +33,18 @@ void hauli_port_close_device(struct haul_port *port)
 int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 {
 	struct rte_eth_stats one;
+	int err = 0;
 
 	*stats = port->last;
 	if (port->detached)
 		return 0;
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
-		int err = rte_eth_stats_get(port->vdevs[i].port_id, &one);
+		int failed = rte_eth_stats_get(port->vdevs[i].port_id, &one);
 
-		if (err < 0)
-			return err;
+		if (failed < 0) {
+			err = err ? err : failed;
+			continue;
+		}
 		stats->ipackets += one.ipackets;
 		stats->opackets += one.opackets;
 		stats->ibytes += one.ibytes;
@@ -50,7 +54,7 @@ int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 		stats->oerrors += one.oerrors;
 		stats->rx_nombuf += one.rx_nombuf;
 	}
-	return 0;
+	return err;
 }
 
 void hauli_port_detach(struct haul_port *port)
@@ -58,8 +62,9 @@ void hauli_port_detach(struct haul_port *port)
 	struct rte_eth_stats last;
 
 	(void)hauli_missed(port); /* remembers them */
-	if (hauli_port_stats(port, &last) == 0)
-		port->last = last;
+	(void)hauli_port_stats(port, &last);
+	port->last = last;
+	hauli_xstats_keep(port);
 	hauli_watch_detach(port);
 	hauli_port_close_device(port);
 	port->waitable = false;

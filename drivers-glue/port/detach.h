@@ -12,7 +12,8 @@ void hauli_port_close_device(struct haul_port *port);
 void hauli_port_detach(struct haul_port *port);
 
 /* What the PMDs have counted, without hauli_missed() and the base of haul_port_reset_stats(). Of a
- * detached port: until then. 0, or -errno with what was read so far. */
+ * detached port: until then. 0, or -errno of the first device that failed, with what the
+ * others have counted. */
 int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats);
 
 #endif

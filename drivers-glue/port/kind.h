@@ -60,6 +60,12 @@ struct hauli_stats_base {
 	unsigned nb_xstats;
 };
 
+/* xstats by name. */
+struct hauli_xstats {
+	struct haul_port_xstat *x;
+	unsigned n;
+};
+
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
 
 /* Constant while the port has a device, except watch, polled, base, detached and last; and the
@@ -94,6 +100,7 @@ struct haul_port {
 	struct hauli_stats_base base;
 	bool detached; /* there is no device, not yet or not any more */
 	struct haul_port_rx_callback *callbacks; /* port/callbacks.c */
+	struct hauli_xstats before_xstats; /* of devices that it had before */
 	struct rte_eth_stats last; /* of devices that it had before, without hauli_missed() */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */

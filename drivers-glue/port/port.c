@@ -74,6 +74,7 @@ static void destroy(struct haul_port *port)
 	free(port->vdevs);
 	free(port->fds);
 	free(port->base.xstats);
+	free(port->before_xstats.x);
 	free(port->before);
 	for (struct hauli_port_text *t = hauli_ptr_published_get(&port->text), *older; t;
 		t = older) {
@@ -258,9 +259,6 @@ static void forget_device(struct haul_port *port)
 	free(port->fds);
 	port->fds = NULL;
 	port->notice[0] = '\0';
-	free(port->base.xstats);
-	port->base.xstats = NULL;
-	port->base.nb_xstats = 0;
 }
 
 int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)

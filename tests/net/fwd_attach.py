@@ -2,6 +2,7 @@
 """What a port of haul-fwd keeps when it gets another device, by "port attach": its configuration,
 as far as the device has it, and its figures."""
 import contextlib
+import json
 import os
 import re
 import signal
@@ -75,10 +76,49 @@ def test_lacks(tap):
            "what is left out is said in one line", lines)
 
 
+def figures(client, haul):
+    """Of port 0: packets and bytes in the PMD's counters, and those of its only carrier."""
+    x = dict(re.findall(r"(\w+): (\d+)", client.ask("show port xstats 0")))
+    told = json.loads(client.ask("show json"))
+    carrier = told["ports"][0]["queues"][0]
+    return [int(x.get(name, 0)) for name in ("rx_good_packets", "rx_good_bytes", "rx_q0_bytes",
+                                             "tx_q0_bytes")] + \
+        [carrier[name] for name in ("rx_packets", "rx_bytes", "tx_bytes")]
+
+
+def test_figures(tap):
+    """Packets and bytes go on over devices, of the port, its queue and its carrier; those that are
+    cleared while it has no device begin at 0."""
+    with echoing("--count-bytes", "off") as (haul, client):
+        raw = netns.Raw("t1")
+        found = []
+        for spec in "", "afpacket:t0", "null:no-rx=1", "afpacket:t0":
+            if spec:
+                again(client, spec)
+            if not spec.startswith("null"):
+                fwd.exchange(FRAMES, raw, raw, 16)
+            found.append(figures(client, haul))
+        client.ask("port detach 0")
+        client.ask("clear port xstats 0")
+        client.ask("port attach 0 afpacket:t0")
+        fwd.exchange(FRAMES, raw, raw, 16)
+        cleared = figures(client, haul)
+        r = haul.end(signal.SIGTERM)
+    n = len(FRAMES)
+    size = sum(len(f) for f in FRAMES)
+    whole = [n, size, size, size, n, size, size]
+    tap.ok(found[0] == whole and found[1] == [2 * x for x in whole] and
+           found[3] == [3 * x for x in whole] and found[2][4:] == found[1][4:],
+           "figures go on over devices", (found, whole))
+    tap.ok(cleared == whole[:4] + [4 * x for x in whole[4:]], "cleared ones begin at 0",
+           (cleared, whole))
+
+
 def main():
     tap = netns.Tap()
     netns.veth("t0", "t1")
     test_lacks(tap)
+    test_figures(tap)
     tap.done()
 
 

@@ -11,6 +11,7 @@
 #include <rte_memzone.h>
 
 #include "io_bed.h"
+#include "port/kind.h"
 
 static const char *const ONE[] = {"null:", NULL};
 
@@ -209,7 +210,46 @@ START_TEST(a_device_that_is_removed_is_a_fault)
 }
 END_TEST
 
-BED_MAIN("io_ports", {buffers_have_the_addresses_that_nics_use},
-	{a_device_that_is_removed_is_a_fault}, {a_polled_port_keeps_its_configuration},
-	{a_port_that_is_not_started_is_not_polled}, {carriers_that_are_no_lcores_are_in_the_notice},
-	{what_the_pmd_counts_survives_a_reset}, {closed_ports_leave_nothing_in_dpdk})
+static unsigned failing = RTE_MAX_ETHPORTS; /* port id */
+
+int __real_rte_eth_stats_get(uint16_t port_id, struct rte_eth_stats *stats);
+int __wrap_rte_eth_stats_get(uint16_t port_id, struct rte_eth_stats *stats);
+int __wrap_rte_eth_stats_get(uint16_t port_id, struct rte_eth_stats *stats)
+{
+	return port_id == failing ? -EIO : __real_rte_eth_stats_get(port_id, stats);
+}
+
+/* As an afxdp port with two queues: the first one's device tells nothing. */
+START_TEST(a_device_that_tells_nothing_does_not_hide_the_others)
+{
+	const char *const specs[] = {"ring:", "ring:", NULL};
+	struct hauli_vdev both[2], *own;
+	struct rte_eth_stats stats;
+	struct haul_port *port;
+	struct rte_mbuf *pkt;
+	struct bed bed;
+
+	bed_open(&bed, specs);
+	port = bed.ports[0];
+	both[0] = port->vdevs[0];
+	both[1] = bed.ports[1]->vdevs[0];
+	pkt = rte_pktmbuf_alloc(bed.pool);
+	ck_assert_uint_eq(rte_eth_tx_burst(both[1].port_id, 0, &pkt, 1), 1);
+	own = port->vdevs;
+	port->vdevs = both;
+	port->nb_vdevs = 2;
+	failing = both[0].port_id;
+	ck_assert_int_eq(haul_port_get_stats(port, &stats), -EIO);
+	ck_assert_uint_eq(stats.opackets, 1);
+	failing = RTE_MAX_ETHPORTS;
+	port->vdevs = own;
+	port->nb_vdevs = 1;
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+BED_MAIN("io_ports", {a_device_that_tells_nothing_does_not_hide_the_others},
+	{buffers_have_the_addresses_that_nics_use}, {a_device_that_is_removed_is_a_fault},
+	{a_polled_port_keeps_its_configuration}, {a_port_that_is_not_started_is_not_polled},
+	{carriers_that_are_no_lcores_are_in_the_notice}, {what_the_pmd_counts_survives_a_reset},
+	{closed_ports_leave_nothing_in_dpdk})

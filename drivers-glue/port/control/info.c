@@ -11,6 +11,7 @@
 #include "port/kind.h"
 #include "port/missed.h"
 #include "port/watch.h"
+#include "port/xstats.h"
 
 static void read_link(const struct haul_port *port, struct rte_eth_link *link)
 {
@@ -71,84 +72,12 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 	return 0;
 }
 
-/* The names of an ethdev's queues begin at 0: with an ethdev for each queue they get the port's
- * numbers, "rx_q0_packets" of the third one becomes "rx_q2_packets". */
-static void set_name(
-	const struct haul_port *port, unsigned vdev, const char *name, char to[HAUL_XSTAT_NAME])
+static uint64_t base_of(const struct hauli_stats_base *base, const char *name)
 {
-	bool queue = strncmp(name, "rx_q0", 5) == 0 || strncmp(name, "tx_q0", 5) == 0;
-
-	if (queue && port->nb_vdevs > 1)
-		snprintf(to, HAUL_XSTAT_NAME, "%.4s%u%s", name, vdev, name + 5);
-	else
-		snprintf(to, HAUL_XSTAT_NAME, "%s", name);
-}
-
-/* Adds to the element of that name, or to a new one while there are fewer than most. */
-static void add(
-	struct haul_port_xstat *stats, unsigned *n, unsigned most, const struct haul_port_xstat *x)
-{
-	for (unsigned i = 0; i < *n; i++) {
-		if (strcmp(stats[i].name, x->name) == 0) {
-			stats[i].value += x->value;
-			return;
-		}
-	}
-	if (*n < most)
-		stats[(*n)++] = *x;
-}
-
-static int add_vdev(const struct haul_port *port, unsigned vdev, struct haul_port_xstat *stats,
-	unsigned *n, unsigned most)
-{
-	uint16_t id = port->vdevs[vdev].port_id;
-	int have = rte_eth_xstats_get_names(id, NULL, 0);
-	struct rte_eth_xstat_name *names;
-	struct rte_eth_xstat *values;
-	int err = -ENOMEM;
-
-	if (have <= 0)
-		return have;
-	names = calloc((size_t)have, sizeof(*names));
-	values = calloc((size_t)have, sizeof(*values));
-	if (names && values) {
-		err = rte_eth_xstats_get_names(id, names, (unsigned)have) == have &&
-				rte_eth_xstats_get(id, values, (unsigned)have) == have
-			? 0
-			: -EIO;
-	}
-	for (int i = 0; i < have && err == 0; i++) {
-		struct haul_port_xstat x = {.value = values[i].value};
-
-		set_name(port, vdev, names[i].name, x.name);
-		add(stats, n, most, &x);
-	}
-	free(names);
-	free(values);
-	return err;
-}
-
-/* All xstats without a base, in new memory. Returns their number or -errno. */
-static int read_xstats(const struct haul_port *port, struct haul_port_xstat **stats)
-{
-	unsigned most = 0, n = 0;
-	int err = 0;
-
-	if (port->detached)
-		return -ENODEV;
-	for (unsigned i = 0; i < port->nb_vdevs; i++)
-		most += (unsigned)RTE_MAX(
-			0, rte_eth_xstats_get_names(port->vdevs[i].port_id, NULL, 0));
-	*stats = calloc(most + 1, sizeof(**stats));
-	if (!*stats)
-		return -ENOMEM;
-	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
-		err = add_vdev(port, i, *stats, &n, most);
-	if (err == 0)
-		return (int)n;
-	free(*stats);
-	*stats = NULL;
-	return err;
+	for (unsigned i = 0; i < base->nb_xstats; i++)
+		if (strcmp(base->xstats[i].name, name) == 0)
+			return base->xstats[i].value;
+	return 0;
 }
 
 int haul_port_get_xstats(const struct haul_port *port, struct haul_port_xstat *stats, unsigned n)
@@ -157,13 +86,12 @@ int haul_port_get_xstats(const struct haul_port *port, struct haul_port_xstat *s
 	int have;
 
 	HAUL_MISUSE_IF(!port || (n > 0 && !stats), HAULI_NO_PORT);
-	have = read_xstats(port, &now);
+	have = hauli_xstats_read(port, &now);
 	if (have < 0)
 		return have;
 	for (unsigned i = 0; (unsigned)have <= n && i < (unsigned)have; i++) {
 		stats[i] = now[i];
-		if (i < port->base.nb_xstats && strcmp(port->base.xstats[i].name, now[i].name) == 0)
-			stats[i].value -= port->base.xstats[i].value;
+		stats[i].value -= base_of(&port->base, now[i].name);
 	}
 	free(now);
 	return have;
@@ -204,8 +132,7 @@ void haul_port_reset_stats(struct haul_port *port)
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	base = &port->base;
 	free(base->xstats);
-	base->xstats = NULL; /* a detached port has none */
-	n = read_xstats(port, &base->xstats);
+	n = hauli_xstats_read_all(port, &base->xstats);
 	base->nb_xstats = n > 0 ? (unsigned)n : 0;
 	if (read_stats(port, &base->stats) < 0)
 		memset(&base->stats, 0, sizeof(base->stats));
