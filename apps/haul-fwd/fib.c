@@ -57,17 +57,33 @@ static void complete(struct fwd_routes *routes, const struct fwd *fwd)
 	for (unsigned i = 1; i < routes->nb_hops; i++) {
 		struct fwd_hop *hop = &routes->hops[i];
 
-		hop->macs[1] = fwd->ports[hop->port].mac;
+		hop->macs[1] = fwd_ports(fwd)[hop->port].mac;
 		if (!hop->has_mac)
-			hop->macs[0] = fwd->ports[hop->port].peer_mac;
+			hop->macs[0] = fwd_ports(fwd)[hop->port].peer_mac;
 	}
 }
 
-void fwd_fib_attached(struct fwd_routes *routes, const struct fwd *fwd, unsigned port)
+void fwd_fib_attached(
+	struct fwd_fib *fib, const struct fwd_routes *routes, const struct fwd *fwd, unsigned port)
 {
+	struct fwd_hop *hops = fwd_versions_copy(&fib->hops);
+
 	for (unsigned i = 1; i < routes->nb_hops; i++)
-		if (routes->hops[i].port == port)
-			routes->hops[i].macs[1] = fwd->ports[port].mac;
+		if (hops[i].port == port)
+			hops[i].macs[1] = fwd_ports(fwd)[port].mac;
+	fwd_versions_show(&fib->hops);
+}
+
+/* A second version of the hops, for addresses that change. */
+static int make_hops(struct fwd_fib *fib, struct fwd_routes *routes)
+{
+	size_t size = routes->nb_hops * sizeof(*routes->hops);
+
+	fib->other = malloc(size);
+	if (!fib->other)
+		return -ENOMEM;
+	fwd_versions_init(&fib->hops, routes->hops, fib->other, size);
+	return 0;
 }
 
 int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fwd *fwd)
@@ -76,6 +92,8 @@ int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fw
 
 	for (unsigned i = 0; err == 0 && i < routes->nb_routes; i++)
 		err = add_route(fib, &routes->routes[i]);
+	if (err == 0)
+		err = make_hops(fib, routes);
 	if (err) {
 		haul_app_say(fwd->app->program, "no tables for %u routes: %s%s", routes->nb_routes,
 			rte_strerror(-err),
@@ -84,7 +102,6 @@ int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fw
 		return HAUL_APP_FAILED;
 	}
 	complete(routes, fwd);
-	fib->hops = routes->hops;
 	return HAUL_APP_DONE;
 }
 
@@ -92,5 +109,6 @@ void fwd_fib_free(struct fwd_fib *fib)
 {
 	rte_fib_free(fib->ip4);
 	rte_fib6_free(fib->ip6);
+	free(fib->other);
 	*fib = (struct fwd_fib){0};
 }

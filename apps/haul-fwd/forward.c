@@ -81,8 +81,8 @@ const struct haul_app_option fwd_options[] = {
 };
 
 /* What handlers get: haul_rx.arg. */
-static struct fwd_port ports[HAUL_APP_PORTS_MAX];
-static struct fwd fwd = {.ports = ports};
+static struct fwd_port both_ports[2][HAUL_APP_PORTS_MAX];
+static struct fwd fwd;
 static struct rte_ether_addr peer_macs[HAUL_APP_PORTS_MAX];
 static struct frame_options frames;
 
@@ -151,8 +151,10 @@ int fwd_parsed(struct haul_app *app, struct haul_io_opts *io, struct haul_app_ho
 /* From the options; no pollers run. */
 static void set_up_ports(struct haul_app *app)
 {
+	struct fwd_port *ports = both_ports[0];
 	unsigned i;
 
+	fwd_versions_init(&fwd.ports, both_ports[0], both_ports[1], sizeof(both_ports[0]));
 	for (i = 0; i < app->nb_ports; i++) {
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
 		unsigned peer = fwd_ports_peer(i);
@@ -169,14 +171,15 @@ static void set_up_ports(struct haul_app *app)
 
 void fwd_attached(struct haul_app *app, unsigned port)
 {
-	/* Carriers read addresses meanwhile: a frame that is under way to the port while it comes
-	 * may get a part of the old one. */
+	struct fwd_port *ports = fwd_versions_copy(&fwd.ports);
+
 	ports[port].mac = ports[port].shape.headers.eth.src_addr = haul_port_mac(app->ports[port]);
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		if (ports[i].peer == port)
 			ports[i].macs[1] = ports[port].mac;
+	fwd_versions_show(&fwd.ports);
 	fwd_csum_set_offloads(port, haul_port_config(app->ports[port])->tx_offloads);
-	if (fwd.mode && fwd.mode->attached)
+	if (fwd.mode && fwd.has_begun && fwd.mode->attached)
 		fwd.mode->attached(&fwd, port);
 }
 

@@ -130,7 +130,8 @@ static void fill_stamped(struct generate_stream *s, const struct haul_rx *rx,
 	struct rte_mbuf **pkts, uint16_t n, uint64_t due, uint64_t now)
 {
 	const struct generate_options *o = &generate.options;
-	const struct packet_shape *shape = &generate.shapes[rx->port];
+	const struct packet_shape *shape =
+		(struct packet_shape *)fwd_versions_get(&generate.shapes) + rx->port;
 	const struct stamp stamp = {
 		.intended = due,
 		.late = now - due,
@@ -356,10 +357,12 @@ static int generate_begin(struct fwd *fwd)
 	generate.start = generate.stop = 0;
 	generate.pool = fwd->pool;
 	generate.run = generate_options_send(o) ? choose_run() : 0;
+	fwd_versions_init(
+		&generate.shapes, generate.both[0], generate.both[1], sizeof(generate.both[0]));
 	for (i = 0; i < fwd->app->nb_ports; i++)
-		packet_shape_init(&generate.shapes[i], &o->frame,
-			&fwd->ports[i].shape.headers.eth.src_addr,
-			&fwd->ports[i].shape.headers.eth.dst_addr,
+		packet_shape_init(&generate.both[0][i], &o->frame,
+			&fwd_ports(fwd)[i].shape.headers.eth.src_addr,
+			&fwd_ports(fwd)[i].shape.headers.eth.dst_addr,
 			o->sizes.n > 0 ? o->sizes.list[0] : o->sizes.from);
 	generate.carriers = allocate(carriers, sizeof(*generate.carriers));
 	generate.streams =
@@ -504,9 +507,11 @@ void generate_closed(void)
 
 static void generate_attached(struct fwd *fwd, unsigned port)
 {
-	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)generate.shapes[port].headers;
+	struct packet_shape *copy = fwd_versions_copy(&generate.shapes);
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)copy[port].headers;
 
-	eth->src_addr = fwd->ports[port].mac;
+	eth->src_addr = fwd_ports(fwd)[port].mac;
+	fwd_versions_show(&generate.shapes);
 }
 
 const struct fwd_mode_ops fwd_mode_generate = {

@@ -94,7 +94,8 @@ struct generate_carrier {
 struct generate {
 	struct generate_options next; /* what options and commands say, for the next run */
 	struct generate_options options; /* of the run that has begun last */
-	struct packet_shape shapes[HAUL_APP_PORTS_MAX];
+	struct packet_shape both[2][HAUL_APP_PORTS_MAX];
+	struct fwd_versions shapes; /* of both */
 	struct haul_app *app;
 	struct rte_mempool *pool;
 	struct generate_carrier *carriers; /* [nb_carriers] */

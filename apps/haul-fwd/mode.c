@@ -71,7 +71,10 @@ int fwd_mode_begin(struct fwd *fwd, struct fwd_run run)
 	memset(fwd->carriers, 0, fwd->app->plan->carriers * sizeof(fwd->carriers[0]));
 	fwd->run = run;
 	fwd->mode = modes[run.mode];
-	return rc == HAUL_APP_DONE && fwd->mode->begin ? fwd->mode->begin(fwd) : rc;
+	if (rc == HAUL_APP_DONE && fwd->mode->begin)
+		rc = fwd->mode->begin(fwd);
+	fwd->has_begun = rc == HAUL_APP_DONE;
+	return rc;
 }
 
 void fwd_mode_end(struct fwd *fwd)

@@ -7,6 +7,7 @@
 #include <haul-dpdk/io.h>
 
 #include "frame.h"
+#include "versions.h"
 
 /* All modes, in the order of --help: constant, table (modes/), name, what it does with received
  * frames. */
@@ -82,13 +83,14 @@ struct fwd_mode_ops {
 	void (*closed)(void);
 	/* begin: allocates what the mode needs; returns HAUL_APP_DONE, or an exit
 	 * code after a line. end: frees it, and packets that the mode holds; also after begin has
-	 * failed. While no pollers run. attached: a port has a new address; pollers may run. */
+	 * failed. While no pollers run. attached: a port has a new address; pollers may run
+	 * (versions.h). */
 	int (*begin)(struct fwd *fwd);
 	void (*end)(struct fwd *fwd);
 	void (*attached)(struct fwd *fwd, unsigned port);
 };
 
-/* State of a port. Constant while pollers run, but for fwd_attached(). */
+/* State of a port: constant, but for its addresses, which fwd_attached() changes. */
 struct fwd_port {
 	struct rte_ether_addr macs[2]; /* new destination and source of received packets */
 	struct rte_ether_addr mac; /* its own */
@@ -105,13 +107,19 @@ struct fwd_carrier {
 
 /* The argument of all handlers (haul_rx.arg). */
 struct fwd {
-	struct fwd_port *ports;
+	struct fwd_versions ports; /* fwd_ports() */
 	struct fwd_carrier *carriers;
 	struct rte_mempool *pool;
 	struct haul_app *app;
 	struct fwd_run run; /* that has begun last */
 	const struct fwd_mode_ops *mode; /* that has begun, or NULL */
+	bool has_begun; /* false: begin() has failed, and end() is due */
 };
+
+static inline struct fwd_port *fwd_ports(const struct fwd *fwd)
+{
+	return fwd_versions_get(&fwd->ports);
+}
 
 /* The flow number of the next frame that this carrier generates. */
 static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)

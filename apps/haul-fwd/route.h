@@ -23,7 +23,9 @@ struct fwd_hop {
 struct fwd_fib {
 	struct rte_fib *ip4;
 	struct rte_fib6 *ip6;
-	struct fwd_hop *hops; /* what the tables return is an index; 0: no route */
+	struct fwd_versions
+		hops; /* struct fwd_hop []: what the tables return is an index; 0: no route */
+	struct fwd_hop *other; /* their second version */
 };
 
 #define FWD_FIB_MEM_MB 96 /* EAL's memory for the tables of a few thousand routes */
@@ -40,7 +42,8 @@ void fwd_routes_free(struct fwd_routes *routes);
  * in *fib by fwd_fib_free(); or HAUL_APP_FAILED after a line. */
 int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fwd *fwd);
 void fwd_fib_free(struct fwd_fib *fib);
-/* A port has a new address. */
-void fwd_fib_attached(struct fwd_routes *routes, const struct fwd *fwd, unsigned port);
+/* A port has a new address. While pollers run (versions.h). */
+void fwd_fib_attached(
+	struct fwd_fib *fib, const struct fwd_routes *routes, const struct fwd *fwd, unsigned port);
 
 #endif

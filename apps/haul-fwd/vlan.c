@@ -37,7 +37,7 @@ static unsigned port_to(const struct haul_rx *rx)
 {
 	const struct fwd *fwd = rx->arg;
 
-	return fwd->mode->replies ? rx->port : fwd->ports[rx->port].peer;
+	return fwd->mode->replies ? rx->port : fwd_ports(fwd)[rx->port].peer;
 }
 
 static void mark_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)

@@ -253,7 +253,7 @@ static __attribute__((noinline, cold)) void count(const struct found *found)
 static void csum(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	const struct fwd *fwd = rx->arg;
-	const struct fwd_port *port = &fwd->ports[rx->port];
+	const struct fwd_port *port = &fwd_ports(fwd)[rx->port];
 	const struct setting *set = &settings[port->peer];
 	const uint8_t hw = hauli_u8_owned_get(&set->hw);
 	const bool macs = !set->keeps_macs;

@@ -17,7 +17,8 @@ struct shape {
 	struct frame_headers headers;
 	uint64_t sum;
 };
-static struct shape shapes[HAUL_APP_PORTS_MAX];
+static struct shape both[2][HAUL_APP_PORTS_MAX];
+static struct fwd_versions shapes;
 
 static inline void fill(
 	const struct shape *shape, struct rte_mbuf *pkt, uint16_t size, uint32_t flow)
@@ -37,9 +38,9 @@ static inline uint16_t flowgen_frames(struct haul_rx *rx, struct rte_mbuf **pkts
 	struct rte_mbuf **frames, uint16_t times)
 {
 	const struct fwd *fwd = rx->arg;
-	const struct shape *shape = &shapes[rx->port];
+	const struct shape *shape = (struct shape *)fwd_versions_get(&shapes) + rx->port;
 	struct fwd_carrier *carrier = &fwd->carriers[rx->carrier];
-	uint16_t size = fwd->ports[rx->port].shape.size;
+	uint16_t size = fwd_ports(fwd)[rx->port].shape.size;
 	uint32_t flows = (uint32_t)fwd_mode_args.flowgen_flows;
 	uint16_t i, at = 0;
 
@@ -83,9 +84,10 @@ static uint16_t flowgen_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint1
 
 static int flowgen_begin(struct fwd *fwd)
 {
+	fwd_versions_init(&shapes, both[0], both[1], sizeof(both[0]));
 	for (unsigned i = 0; i < fwd->app->nb_ports; i++) {
-		const struct frame_shape *like = &fwd->ports[i].shape;
-		struct frame_headers *h = &shapes[i].headers;
+		const struct frame_shape *like = &fwd_ports(fwd)[i].shape;
+		struct frame_headers *h = &both[0][i].headers;
 
 		*h = like->headers;
 		h->ip.src_addr = rte_cpu_to_be_32(RTE_IPV4(10, 254, 0, 0));
@@ -93,14 +95,17 @@ static int flowgen_begin(struct fwd *fwd)
 		h->ip.hdr_checksum = 0;
 		h->udp.src_port = rte_cpu_to_be_16(1000);
 		h->udp.dst_port = rte_cpu_to_be_16(1001);
-		shapes[i].sum = fwd_ip4_sum(&h->ip);
+		both[0][i].sum = fwd_ip4_sum(&h->ip);
 	}
 	return HAUL_APP_DONE;
 }
 
 static void flowgen_attached(struct fwd *fwd, unsigned port)
 {
-	shapes[port].headers.eth.src_addr = fwd->ports[port].mac;
+	struct shape *copy = fwd_versions_copy(&shapes);
+
+	copy[port].headers.eth.src_addr = fwd_ports(fwd)[port].mac;
+	fwd_versions_show(&shapes);
 }
 
 const struct fwd_mode_ops fwd_mode_flowgen = {

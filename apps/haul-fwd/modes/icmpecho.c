@@ -87,7 +87,7 @@ static enum haul_verdict answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 		return v;
 	if (pkt.proto == HAUL_PROTO_UDP || pkt.proto == HAUL_PROTO_OTHER)
 		return HAUL_NET_UNSUPPORTED;
-	interface_of(&nif, &pkt, &fwd->ports[rx->port].mac);
+	interface_of(&nif, &pkt, &fwd_ports(fwd)[rx->port].mac);
 	if (is_to_ip4_group(&pkt))
 		return answer_to_group(&nif, &pkt);
 	return haul_net_answer(&nif, &pkt);

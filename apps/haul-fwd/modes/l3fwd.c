@@ -131,7 +131,7 @@ static __attribute__((noinline)) void send_by_port(
 /* Edits and sends what has a route, drops the rest. */
 static inline void send_routed(struct haul_rx *rx, struct chunk *c, bool is_ip4)
 {
-	const struct fwd_hop *hops = fib.hops;
+	const struct fwd_hop *hops = fwd_versions_get(&fib.hops);
 	uint16_t i, n = 0, differ = 0;
 
 	for (i = 0; i < c->n; i++) {
@@ -232,6 +232,7 @@ static int route_one(const struct rte_mbuf *pkt, rte_be16_t type, uint64_t *hop)
 
 static void l3fwd_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
+	const struct fwd_hop *to;
 	rte_be16_t type;
 	uint64_t hop;
 	int refused;
@@ -244,8 +245,9 @@ static void l3fwd_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 		haul_drop(rx, &pkt, 1, (enum haul_drop)refused);
 		return;
 	}
-	edit(pkt, &fib.hops[hop], type == RTE_BE16(RTE_ETHER_TYPE_IPV4));
-	haul_send_or_drop(rx, queue_to(rx, fib.hops[hop].port), pkt);
+	to = (const struct fwd_hop *)fwd_versions_get(&fib.hops) + hop;
+	edit(pkt, to, type == RTE_BE16(RTE_ETHER_TYPE_IPV4));
+	haul_send_or_drop(rx, queue_to(rx, to->port), pkt);
 }
 
 static int l3fwd_parsed(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen)
@@ -267,7 +269,7 @@ static int l3fwd_begin(struct fwd *fwd)
 
 static void l3fwd_attached(struct fwd *fwd, unsigned port)
 {
-	fwd_fib_attached(routes, fwd, port);
+	fwd_fib_attached(&fib, routes, fwd, port);
 }
 
 static void l3fwd_end(struct fwd *fwd)

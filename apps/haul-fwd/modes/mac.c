@@ -25,7 +25,7 @@ static inline struct edit edit_of(struct haul_rx *rx)
 	const struct fwd *fwd = rx->arg;
 	struct edit e = {0};
 
-	memcpy(&e.macs, fwd->ports[rx->port].macs, sizeof(fwd->ports[0].macs));
+	memcpy(&e.macs, fwd_ports(fwd)[rx->port].macs, sizeof(e.macs));
 	return e;
 }
 
@@ -64,7 +64,7 @@ static void mac_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 
 	if (!fwd_frame(rx, pkt))
 		return;
-	memcpy(rte_pktmbuf_mtod(pkt, void *), fwd->ports[rx->port].macs, 12);
+	memcpy(rte_pktmbuf_mtod(pkt, void *), fwd_ports(fwd)[rx->port].macs, 12);
 	fwd_send_packet(rx, pkt);
 }
 

@@ -173,7 +173,7 @@ static uint16_t noisy_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_
 	uint16_t got = 0;
 
 	for (unsigned i = 0; i < fwd->app->nb_ports; i++)
-		if (fwd->ports[i].peer == rx->port && is_due(&me->fifos[i], now))
+		if (fwd_ports(fwd)[i].peer == rx->port && is_due(&me->fifos[i], now))
 			got += pop(&me->fifos[i], pkts + got, n - got);
 	return got;
 }

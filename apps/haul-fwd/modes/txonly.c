@@ -72,7 +72,7 @@ static __attribute__((noinline)) bool finish(
 static inline __attribute__((always_inline)) uint16_t make(const struct fwd *fwd, unsigned port,
 	unsigned carrier, struct rte_mbuf **pkts, uint16_t n, bool finishes)
 {
-	const struct frame_shape *shape = &fwd->ports[port].shape;
+	const struct frame_shape *shape = &fwd_ports(fwd)[port].shape;
 	struct fwd_carrier *c = &fwd->carriers[carrier];
 	uint16_t i;
 
@@ -152,7 +152,7 @@ static void resize(struct frame_shape *shape, uint16_t size)
 static int txonly_begin(struct fwd *fwd)
 {
 	for (unsigned i = 0; segments.count > 0 && i < fwd->app->nb_ports; i++)
-		resize(&fwd->ports[i].shape, segments.total);
+		resize(&fwd_ports(fwd)[i].shape, segments.total);
 	return HAUL_APP_DONE;
 }
 

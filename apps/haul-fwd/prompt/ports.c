@@ -200,22 +200,23 @@ static bool start_or_stop(const struct fwd_call *call)
 static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 {
 	bool attach = strcmp(WORD(1), "attach") == 0;
+	bool comes = attach && !haul_io_is_attached(call->app->io, i);
 	char errbuf[512];
 	int err;
 
 	/* Packets for it would have wrong checksums until fwd_attached(). */
-	if (attach && !haul_io_is_attached(call->app->io, i))
+	if (comes)
 		fwd_csum_set_offloads(i, 0);
 	err = attach ? haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf))
 		     : haul_app_detach_port(call->app, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
-	if (!err && attach) {
+	if (!err && comes) {
 		is_stopped[i] = false; /* it was started */
 		fwd_attached(call->app, i);
 	}
 	if (!err)
 		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
-	if (!err && attach && haul_port_notice(port_of(call, i))[0])
+	if (!err && comes && haul_port_notice(port_of(call, i))[0])
 		fprintf(call->out, "%s\n", haul_port_notice(port_of(call, i)));
 	return fwd_result(call, err, errbuf);
 }
