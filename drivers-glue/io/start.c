@@ -133,12 +133,16 @@ static bool have_ended(struct haul_io *io, const struct timespec *until)
 static void hold(struct haul_io *io)
 {
 	hauli_runtime_hold(io->rt);
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		hauli_glue_spare(io->pollers[i]->carrier, !haul_io_is_used(io, i));
 	for (unsigned i = 0; i < io->opts.nb_ports; i++)
 		io->ports[i]->polled += hauli_io_has_port(io, i);
 }
 
 static void let_go(struct haul_io *io)
 {
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		hauli_glue_spare(io->pollers[i]->carrier, false);
 	hauli_runtime_let_go(io->rt);
 	for (unsigned i = 0; i < io->opts.nb_ports; i++)
 		io->ports[i]->polled -= hauli_io_has_port(io, i);

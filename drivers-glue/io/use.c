@@ -177,6 +177,7 @@ static void *change_mark(void *arg)
 	struct hauli_poller *p = arg;
 
 	hauli_u32_published_set(&p->spared, !hauli_u32_published_get(&p->spared));
+	hauli_glue_spare(p->carrier, hauli_u32_published_get(&p->spared));
 	hauli_idle_recompute(p);
 	return NULL;
 }

@@ -22,6 +22,7 @@
 #include "sched/look/sites.h"
 #include "sched/look/watchdog.h"
 #include "sched/mail/handover.h"
+#include "sched/place/placing.h"
 #include "sched/run/poller.h"
 #include "sched/spawn/spawn.h"
 #include "sched/spawn/spawn_records.h"
@@ -44,6 +45,12 @@ static inline bool hauli_glue_steals(const struct haul_carrier *c)
 static inline void hauli_glue_let_poll(struct haul_runtime *rt)
 {
 	rt->quiet_pollers = true;
+}
+
+/* haul_spawn_any() passes over a carrier that is spared. One thread at a time. */
+static inline void hauli_glue_spare(struct haul_carrier *c, bool spared)
+{
+	hauli_placing_spare(c, spared);
 }
 
 /* True if time is virtual: a poller that passes false to hauli_glue_go_on() is resumed only after

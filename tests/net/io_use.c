@@ -281,6 +281,58 @@ static unsigned buckets_of(const struct bed *bed, unsigned port, unsigned carrie
 	return n;
 }
 
+static atomic_uint spawned_on[BED_CARRIERS];
+
+static void *tell_where(void *arg)
+{
+	spawned_on[haul_carrier_id(haul_carrier_self())]++;
+	return NULL;
+}
+
+/* From this thread, which is no carrier. */
+static void spawn(struct bed *bed, bool round_robin, bool near)
+{
+	const struct haul_coro_opts opts = {
+		.round_robin = round_robin, .near = near ? haul_carrier(bed->rt, 1) : NULL};
+	struct haul_coro *co;
+
+	memset(spawned_on, 0, sizeof(spawned_on));
+	for (unsigned i = 0; i < 100; i++) {
+		ck_assert_int_eq(haul_spawn_any(bed->rt, &co, tell_where, NULL, &opts), 0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	}
+}
+
+START_TEST(a_spared_carrier_gets_no_coroutines)
+{
+	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, QUEUES, HAUL_STEAL_OFF);
+
+	opts.on_burst = take_burst;
+	bed_start(&bed, &opts);
+	for (unsigned way = 0; way < 4; way++) {
+		use(&bed, FIRST);
+		spawn(&bed, way & 1, way & 2);
+		ck_assert_uint_eq(spawned_on[0], 100);
+		use(&bed, SECOND);
+		spawn(&bed, way & 1, way & 2);
+		ck_assert_uint_eq(spawned_on[1], 100);
+		use(&bed, BOTH);
+		spawn(&bed, way & 1, way & 2);
+		if (way & 1) /* else by load */
+			ck_assert_uint_eq(spawned_on[1], 50);
+	}
+	use(&bed, FIRST);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	spawn(&bed, true, false);
+	ck_assert_uint_eq(spawned_on[1], 50);
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
+	spawn(&bed, true, false);
+	ck_assert_uint_eq(spawned_on[1], 0);
+	bed_close(&bed, 0);
+}
+END_TEST
+
 START_TEST(buckets_move_with_their_carriers)
 {
 	struct bed bed;
@@ -344,5 +396,5 @@ END_TEST
 
 BED_MAIN("io_use", {carriers_come_and_go_under_load, sizeof(ways) / sizeof(ways[0])},
 	{a_spared_carrier_waits, 2}, {a_spared_carrier_calls_no_source, 2},
-	{a_spared_carrier_does_not_steal}, {buckets_move_with_their_carriers},
-	{wrong_calls_are_refused})
+	{a_spared_carrier_does_not_steal}, {a_spared_carrier_gets_no_coroutines},
+	{buckets_move_with_their_carriers}, {wrong_calls_are_refused})

@@ -434,7 +434,9 @@ HAUL_API int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned buc
  * do not, until they are in use again (haul_carrier_set_stealing()).
  *
  * What else runs on a spared carrier goes on there: handlers that wait, and coroutines that are
- * spawned on it. Others may steal these, as from any carrier.
+ * spawned on it by haul_spawn() there or haul_spawn_on(). Others may steal these, as from any
+ * carrier. haul_spawn_any() passes over it while its cluster has another one, haul_spawn_many()
+ * does not.
  *
  * Returns once all has moved. timeout_ns, from which thread, and when: as haul_io_move_queue().
  * Returns 0; or with one line in errbuf:

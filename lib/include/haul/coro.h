@@ -70,7 +70,8 @@ struct haul_coro_opts {
  *   haul_spawn      the home of the calling coroutine; only from coroutines and pollers
  *   haul_spawn_on   the given carrier; any thread
  *   haul_spawn_any  on a carrier of rt as haul_spawn(); from any other thread the less loaded of
- *                   two carriers of one cluster (near and round_robin choose among them)
+ *                   two carriers of one cluster (near and round_robin choose among them), of
+ *                   those in use if some are spared (haul_io_use())
  * co == NULL: the coroutine is detached, and freed when it ends. Otherwise *co gets a handle, which
  * the caller passes to haul_join() or haul_detach() exactly once.
  * They do not suspend. Coroutines that one thread spawns on one carrier start in that order.

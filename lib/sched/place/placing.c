@@ -31,16 +31,55 @@ uint32_t hauli_load(const struct haul_carrier *c)
 		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
 }
 
-static struct haul_carrier *less_loaded(struct hauli_cluster *cl, uint32_t ticket)
+void hauli_placing_spare(struct haul_carrier *c, bool spared)
 {
-	struct haul_carrier *next = cl->members[ticket % cl->nb_members], *other;
+	if (hauli_u8_owned_get(&c->spared) == spared)
+		return;
+	hauli_u8_owned_set(&c->spared, spared);
+	hauli_u64_shared_add(&c->rt->nb_spared, spared ? 1 : UINT64_MAX);
+}
+
+/* Of a cluster, or of the runtime (cl is NULL). */
+static unsigned count(const struct haul_runtime *rt, const struct hauli_cluster *cl)
+{
+	return cl ? cl->nb_members : rt->nb_carriers;
+}
+
+static struct haul_carrier *nth(struct haul_runtime *rt, const struct hauli_cluster *cl, unsigned i)
+{
+	return cl ? cl->members[i] : &rt->carriers[i];
+}
+
+/* The next one round robin, passing over spared ones unless all are. */
+static struct haul_carrier *in_turn(
+	struct haul_runtime *rt, const struct hauli_cluster *cl, uint32_t ticket)
+{
+	unsigned all = count(rt, cl), used = 0;
+
+	if (hauli_likely(hauli_u64_shared_get(&rt->nb_spared) == 0))
+		return nth(rt, cl, ticket % all);
+	for (unsigned i = 0; i < all; i++)
+		used += !hauli_u8_owned_get(&nth(rt, cl, i)->spared);
+	if (used == 0)
+		return nth(rt, cl, ticket % all);
+	ticket %= used;
+	for (unsigned i = 0; i < all; i++)
+		if (!hauli_u8_owned_get(&nth(rt, cl, i)->spared) && ticket-- == 0)
+			return nth(rt, cl, i);
+	return nth(rt, cl, 0); /* one has just been spared */
+}
+
+static struct haul_carrier *less_loaded(
+	struct haul_runtime *rt, struct hauli_cluster *cl, uint32_t ticket)
+{
+	struct haul_carrier *next = in_turn(rt, cl, ticket), *other;
 	struct hauli_random random;
 
 	if (cl->nb_members == 1)
 		return next;
 	hauli_random_init(&random, ticket);
 	ticket += 1 + hauli_random_below(&random, cl->nb_members - 1);
-	other = cl->members[ticket % cl->nb_members];
+	other = in_turn(rt, cl, ticket);
 	return hauli_load(other) < hauli_load(next) ? other : next;
 }
 
@@ -63,10 +102,8 @@ struct haul_carrier *hauli_placing_carrier(
 	uint32_t ticket = hauli_ticket_take(&rt->ticket);
 
 	if (!opts || !opts->round_robin)
-		return less_loaded(hauli_placing_cluster(rt, opts), ticket);
-	if (opts->near)
-		return opts->near->cluster->members[ticket % opts->near->cluster->nb_members];
-	return &rt->carriers[ticket % rt->nb_carriers];
+		return less_loaded(rt, hauli_placing_cluster(rt, opts), ticket);
+	return in_turn(rt, opts->near ? opts->near->cluster : NULL, ticket);
 }
 
 /* The first carrier on one of these CPUs; if there is none, the carrier nearest to the first of

@@ -21,6 +21,9 @@ struct hauli_cluster *hauli_placing_cluster(
 struct haul_carrier *hauli_placing_carrier(
 	struct haul_runtime *rt, const struct haul_coro_opts *opts);
 
+/* A spared carrier is no such home while its cluster has another one. One thread at a time. */
+void hauli_placing_spare(struct haul_carrier *c, bool spared);
+
 /* Any thread. The number of coroutines that are ready on c, under way to it, or running there; a
  * guess. */
 uint32_t hauli_load(const struct haul_carrier *c);

@@ -236,6 +236,7 @@ struct haul_carrier {
 	struct hauli_cluster *cluster;
 	unsigned cluster_idx; /* its index in the cluster */
 	unsigned id;
+	struct hauli_u8_owned spared; /* place/placing.c; also while it runs */
 	/* when the carrier falls asleep it checks whether all carriers sleep (quiet.c); time is
 	 * virtual */
 	bool watched, virtual_time;

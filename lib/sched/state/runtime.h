@@ -51,6 +51,7 @@ struct haul_runtime {
 	 * Closed when all coroutines have ended */
 	struct hauli_gate joins;
 	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
+	struct hauli_u64_shared nb_spared; /* carriers that it passes over */
 
 	/* haul_stop(), under the lock. */
 	pthread_mutex_t lock;
