@@ -187,6 +187,8 @@ def enter(as_user=False):
     folder for temporary files. as_user: also into a user namespace, as an unprivileged user would
     (uid 0 inside, without power outside), although the test runs as root.
     """
+    # ip, ethtool and tc: a user's path may lack these folders. Last, as the user chooses first.
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
     # For its children, too: nohup and a shell's & let their commands ignore these.
     for sig in signal.SIGHUP, signal.SIGQUIT:
         signal.signal(sig, signal.SIG_DFL)
