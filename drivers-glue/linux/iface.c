@@ -79,22 +79,6 @@ unsigned hauli_iface_backlog(const char *name)
 	return ask(name, SIOCGIFTXQLEN, &req) < 0 ? 0 : (unsigned)req.ifr_qlen;
 }
 
-unsigned hauli_iface_speed(const char *name)
-{
-	char path[64];
-	int speed = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", name);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%d", &speed) != 1 || speed < 0)
-		speed = 0;
-	fclose(f);
-	return (unsigned)speed;
-}
-
 int hauli_iface_ethtool(const char *name, void *command)
 {
 	struct ifreq req = {.ifr_data = command};
@@ -109,27 +93,49 @@ bool hauli_iface_has_link(const char *name)
 	return hauli_iface_ethtool(name, &v) == 0 && v.data;
 }
 
-static unsigned queues(const char *name, bool send)
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+bool hauli_iface_channels(const char *name, struct hauli_channels *channels)
 {
 	struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
-	unsigned n = 0;
 
-	if (hauli_iface_ethtool(name, &ch) != 0)
-		return 1;
-	n = ch.combined_count ? ch.combined_count : ch.rx_count;
-	if (send && !ch.combined_count && ch.tx_count < n)
-		n = ch.tx_count;
-	return n ? n : 1;
+	memset(channels, 0, sizeof(*channels));
+	if (hauli_iface_ethtool(name, &ch) < 0)
+		return false;
+	/* A driver may have combined ones beside others. */
+	channels->combined = ch.max_combined > 0;
+	channels->rx = ch.combined_count + ch.rx_count;
+	channels->both = ch.combined_count + least(ch.rx_count, ch.tx_count);
+	channels->most = channels->combined ? ch.max_combined : least(ch.max_rx, ch.max_tx);
+	return true;
 }
 
 unsigned hauli_iface_rx_queues(const char *name)
 {
-	return queues(name, false);
+	struct hauli_channels ch;
+
+	return hauli_iface_channels(name, &ch) && ch.rx ? ch.rx : 1;
 }
 
 unsigned hauli_iface_queues(const char *name)
 {
-	return queues(name, true);
+	struct hauli_channels ch;
+
+	return hauli_iface_channels(name, &ch) && ch.both ? ch.both : 1;
+}
+
+bool hauli_iface_driver(const char *name, char *driver, size_t size)
+{
+	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+
+	driver[0] = '\0';
+	if (hauli_iface_ethtool(name, &info) < 0)
+		return false;
+	snprintf(driver, size, "%s", info.driver);
+	return true;
 }
 
 /* Reads a number from /sys, -1 if it is missing. */
@@ -149,13 +155,20 @@ static int read_sys(const char *name, const char *attribute)
 	return number;
 }
 
+unsigned hauli_iface_speed(const char *name)
+{
+	int speed = read_sys(name, "speed");
+
+	return speed < 0 ? 0 : (unsigned)speed;
+}
+
 bool hauli_iface_is_veth(const char *name, char *peer)
 {
-	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+	char driver[HAULI_IFACE_DRIVER];
 	int index;
 
 	peer[0] = '\0';
-	if (hauli_iface_ethtool(name, &info) < 0 || strcmp(info.driver, "veth") != 0)
+	if (!hauli_iface_driver(name, driver, sizeof(driver)) || strcmp(driver, "veth") != 0)
 		return false;
 	/* A /sys that was mounted elsewhere shows the interfaces of another namespace. */
 	index = read_sys(name, "iflink");

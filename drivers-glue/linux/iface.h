@@ -24,9 +24,22 @@ unsigned hauli_iface_speed(const char *name);
  * IFF_RUNNING follows later. */
 bool hauli_iface_has_link(const char *name);
 
-/* The number of its receive queues (channels), and of those that also send; at least 1. */
+/* Its queues, as ethtool calls them: channels. */
+struct hauli_channels {
+	unsigned rx; /* those that receive */
+	unsigned both; /* pairs of a receive and a transmit queue */
+	unsigned most; /* pairs */
+	bool combined; /* ethtool -L sets them as combined; else as rx and tx */
+};
+/* False, and all 0: it does not tell. */
+bool hauli_iface_channels(const char *name, struct hauli_channels *channels);
+/* The same numbers; at least 1. */
 unsigned hauli_iface_rx_queues(const char *name);
 unsigned hauli_iface_queues(const char *name);
+
+#define HAULI_IFACE_DRIVER 32
+/* The name of its driver. False, and "": it does not tell. */
+bool hauli_iface_driver(const char *name, char *driver, size_t size);
 
 /* True if it is one end of a veth pair; peer (of IFNAMSIZ) gets the other end's name, or "" if that
  * is in another network namespace. */
