@@ -172,11 +172,10 @@ static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 	index = hauli_iface_index(port->iface);
 	/* The name may have moved to another interface. */
 	if (index != port->watch->index)
-		snprintf(what, size, "the interface %s is gone; make it again and restart",
-			port->iface);
+		snprintf(what, size, "the interface %s is gone; make it again", port->iface);
 	else if (hauli_watch_is_to_be_up(port) && !(hauli_iface_flags(port->iface) & IFF_UP))
-		snprintf(what, size, "the interface %s went down; ip link set %s up and restart",
-			port->iface, port->iface);
+		snprintf(what, size, "the interface %s went down; ip link set %s up", port->iface,
+			port->iface);
 }
 
 bool hauli_watch_sees_link(const struct haul_port *port)

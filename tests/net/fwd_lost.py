@@ -92,7 +92,8 @@ def lost_under_load(tap, name, ports, peers, way, lose_it, *more):
     raw.close()
     lines = [s for s in r.err.splitlines() if f"'{ports[0]}'" in s and "note: " not in s]
     tap.ok(before and after and again, f"{name}: the other port goes on", r)
-    tap.ok(r.rc == 1 and len(lines) == 2 and "the other ports go on" in lines[0],
+    tap.ok(r.rc == 1 and len(lines) == 2 and
+           lines[0].endswith(" and restart; the other ports go on"),
            f"{name}: a line, and exit 1", r)
     port = r.json["ports"][1]
     tap.ok(port["rx_packets"] == port["tx_packets"] == 3 * len(FRAMES) and
@@ -138,7 +139,8 @@ def test_last(tap):
         if netns.exists("t0"):
             lose("deleted")
         tap.ok(r.rc == 1 and (not left or runs) and r.json and
-               f"the interface {left or 'g0'} is gone" in r.err, f"the last one: {more}", r)
+               f"the interface {left or 'g0'} is gone; make it again and restart\n" in r.err,
+               f"the last one: {more}", r)
 
 
 def test_returns(tap, kind, way, how):
@@ -170,6 +172,7 @@ def test_returns(tap, kind, way, how):
         netns.ip("link del t0")
     ports = r.json["ports"]
     tap.ok(all(fine), f"{name}: both ports echo each time", (fine, r))
+    tap.ok("restart" not in r.err, f"{name}: it does not ask for a restart", r)
     tap.ok(r.rc == 0 and ports[0]["rx_packets"] >= 2 * len(FRAMES) and "ledger" not in r.err and
            ports[1]["rx_packets"] == ports[1]["tx_packets"] == 2 * len(FRAMES),
            f"{name}: nothing is lost, and exit 0", r)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/lost.h"
 
+#include <string.h>
+
 #include "process/say.h"
 
 /* With a carrier: it keeps the main thread from all else. The next look goes on. */
@@ -29,13 +31,27 @@ static bool ends_with(const struct hauli_app *a, unsigned port)
 	}
 }
 
+/* What a fault asks for is not enough where ports do not return by themselves. */
+static const char *and_restart(const struct hauli_app *a, const char *fault)
+{
+	return a->lost_port != HAULI_LOST_PORT_RETURN && strstr(fault, "; ") ? " and restart" : "";
+}
+
+static const char *end_line(const struct hauli_app *a, const char *fault)
+{
+	static char line[1024];
+
+	snprintf(line, sizeof(line), "%s%s", fault, and_restart(a, fault));
+	return line;
+}
+
 static void detach(struct hauli_app *a, unsigned port, const char *fault)
 {
 	char errbuf[512];
 	int err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err)
-		haul_app_say(a->pub.program, "%s; %s", fault,
+		haul_app_say(a->pub.program, "%s%s; %s", fault, and_restart(a, fault),
 			a->lost_port == HAULI_LOST_PORT_RETURN ? "it is taken again when it is back"
 							       : "the other ports go on");
 	else if (!told[port])
@@ -59,6 +75,8 @@ static void try_again(struct hauli_app *a, unsigned port)
 
 bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 {
+	const char *fault;
+
 	for (unsigned i = 0; i < a->nb_ports; i++) {
 		if (!haul_io_is_attached(a->pub.io, i)) {
 			if (lost[i] && a->lost_port == HAULI_LOST_PORT_RETURN)
@@ -66,12 +84,14 @@ bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 			continue;
 		}
 		lost[i] = false;
-		*why = haul_port_fault(a->ports[i]);
-		if (!(*why)[0])
+		fault = haul_port_fault(a->ports[i]);
+		if (!fault[0])
 			continue;
-		if (ends_with(a, i))
+		if (ends_with(a, i)) {
+			*why = end_line(a, fault);
 			return false;
-		detach(a, i, *why);
+		}
+		detach(a, i, fault);
 	}
 	return true;
 }

@@ -99,9 +99,12 @@ HAUL_API const char *haul_port_notice(const struct haul_port *port); /* one line
  */
 HAUL_API const char *haul_port_wait_source(const struct haul_port *port);
 /*
- * "" while the port is alive. One line with the cause and the remedy once the interface of the port
- * is gone or down, the device is unplugged, the XDP program of an afxdp port is removed, or a
- * capture file is incomplete (disk full); the port does not become alive again. Each call makes
+ * "" while the port is alive. One line with the cause, and what to do outside of the program if
+ * there is something ("...: the interface eth0 is gone; make it again"), once the interface of the
+ * port is gone or down, the device is unplugged, the backend of a virtio-user port has ended, the
+ * XDP program of an afxdp port is removed, or a capture file is incomplete (disk full). The port
+ * does not become alive again by itself: haul_io_detach_port() and haul_io_attach_port() take it
+ * again, or a restart. Each call makes
  * system calls: use it in a control thread, about once a second and after the last packet, not on
  * the packet path.
  */

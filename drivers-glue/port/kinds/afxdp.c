@@ -339,7 +339,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 {
 	if (!hauli_iface_has_xdp(port->iface))
 		snprintf(what, size,
-			"the XDP program of %s was removed, so packets go to the kernel; restart",
+			"the XDP program of %s was removed, so packets go to the kernel",
 			port->iface);
 }
 

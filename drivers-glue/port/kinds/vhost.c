@@ -109,7 +109,7 @@ static void look_virtio_user(const struct haul_port *port, char *what, size_t si
 	if (strstr(port->vdevs[0].args, "server=1") || !hauli_watch_is_to_be_up(port))
 		return;
 	if (rte_eth_link_get_nowait(port->vdevs[0].port_id, &link) == 0 && !link.link_status)
-		snprintf(what, size, "its backend has ended; start it again and restart");
+		snprintf(what, size, "its backend has ended; start it again");
 }
 
 /* The PMD's server=1 is not among them: it waits for ever for the other side. */
