@@ -76,6 +76,18 @@ def test_lacks(tap):
            "what is left out is said in one line", lines)
 
 
+def test_mtu(tap):
+    """An MTU that a device does not take is left out, too."""
+    with echoing("--mtu", 4000) as (haul, client):
+        said = []
+        for spec in "tap:t5", "afpacket:t0":
+            said += [again(client, spec), client.ask("show port info 0")]
+        r = haul.end(signal.SIGTERM)
+    tap.ok("without the MTU 4000, which this device does not take" in said[0] and
+           "MTU: 1500" in said[1] and "without" not in said[2] and "MTU: 4000" in said[3] and
+           r.rc == 0, "a device that does not take an MTU", (said, r))
+
+
 def figures(client, haul):
     """Of port 0: packets and bytes in the PMD's counters, and those of its only carrier."""
     x = dict(re.findall(r"(\w+): (\d+)", client.ask("show port xstats 0")))
@@ -118,6 +130,7 @@ def main():
     tap = netns.Tap()
     netns.veth("t0", "t1")
     test_lacks(tap)
+    test_mtu(tap)
     test_figures(tap)
     tap.done()
 

@@ -2,8 +2,10 @@
 """Random lines for haul-fwd's prompt: all commands that "help" lists, with right and wrong words,
 in programs with random ports, modes and options; from a file, a pipe, or two clients of --control.
 
-Each program must end with the exit code that its lines deserve, refuse a wrong line by one line,
-report each run that was started, keep its books, and leave no socket.
+Among them are ports that are configured and get another device, which may lack what is set, or
+which another port has by another name. Each program must end with the exit code that its lines
+deserve, refuse a wrong line by one line, report each run that was started, keep its books, and
+leave no socket.
 
 Usage: fwd_random.py HAUL-FWD [SEED PROGRAMS]    (HAUL_STRESS_SECONDS: as long as that; HAUL_FEWER:
 8 programs in place of 24)
@@ -30,7 +32,13 @@ MODES = ["io", "mac", "macswap", "5tswap", "csum", "icmpecho", "l3fwd", "rxonly"
          "flowgen", "txonly", "generate"]
 SOURCES = {"flowgen", "txonly"}
 PORTS = [["null:", "null:"], ["ring:"], ["ring:", "ring:"], ["null:"], ["ring:", "null:", "null:"],
-         ["tap:r0"], ["tap:r0", "null:"]]
+         ["tap:r0"], ["tap:r0", "null:"], ["empty:", "ring:"],
+         ["afpacket:v0", "null:", "empty:"]]
+# For "port attach": devices that lack what others have, that another port has under another name,
+# that have another number of queues, and none.
+SPECS = ["ring:", "null:", "null:no-rx=1", "tap:r0", "tap:r1", "net_tap7,iface=r0", "net_ring7",
+         "afpacket:v0", "afpacket:v1", "net_af_packet7,iface=v0", "net_pcap7,rx_iface=v1",
+         "pcap:tx={d}/f1", "afpacket:none", "virtio-user:{d}/none", "empty:", "bogus:", "net_no0"]
 NUMBERS = ["0", "1", "2", "7", "64", "512", "513", "4095", "4096", "65535", "65536", "1048577",
            "4294967296", "18446744073709551615", "18446744073709551616", "-1", "abc", "0x10", ""]
 KINDS = ["spin", "sleep:50", "pause:1", "block", "adaptive", "constant", "poisson", "burst:8",
@@ -42,13 +50,17 @@ WORDS = {
     "PORT": ["0", "1", "all", "all", "2", "99", "-1", "x"],
     "KIND": KINDS,
     "PPS": RATES,
+    "SPEC": SPECS,
     "MAC": ["02:00:00:00:00:09", "bogus", "02:00"],
     "NAME": ["ip", "udp", "none", "bogus"],
     "WORD": ["1", "cluster"],
     "FILE": ["{d}/f0", "{d}/f1", "{d}/no/such", "-", "/dev/full"],
 }
 OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "set fwd MODE",
-         "set handler burst|coroutine", "set burst N", "show json", "show fwd stats all"]
+         "set handler burst|coroutine", "port detach PORT", "port attach PORT",
+         "port attach PORT SPEC", "port attach PORT SPEC", "show port xstats PORT",
+         "csum set ip|udp hw PORT", "vlan set strip on PORT", "set nbcore N", "set burst N",
+         "show json", "show fwd stats all"]
 # Packets, after "set verbose", also those of the run that the end stops.
 SHOWN = r"port \d+/queue \d+: received \d+ packets\n|  src=.*\n|  and \d+ more\n"
 # What the program prints before it knows that a command fails.
@@ -75,7 +87,10 @@ class Program:
         for spec in self.ports:
             self.args += ["--port", spec]
         self.add_options()
-        self.lines = [self.line() for _ in range(LINES)]
+        self.lines = [self.line() for _ in range(LINES - 30)]
+        for _ in range(5):
+            at = self.r.randrange(len(self.lines))
+            self.lines[at:at] = self.change()
         if self.r.random() < 0.5:
             self.lines.insert(self.r.randrange(LINES), "quit")
 
@@ -118,6 +133,15 @@ class Program:
             words[self.r.randrange(len(words))] = self.pick(["", "\x01", "é", "x" * 200, "#", "?;"])
         return " ".join(words)
 
+    def change(self):
+        """A port that is configured, and gets another device."""
+        n = self.r.randrange(len(self.ports))
+        lines = ["stop", self.pick(["vlan set strip on PORT", "csum set udp hw PORT",
+                                    "port config PORT rss udp", "port config mtu PORT 1400"]),
+                 "start", "port detach PORT", f"port attach PORT {self.word('SPEC')}",
+                 "show port xstats PORT"]
+        return [line.replace("PORT", str(n)) for line in lines]
+
     def text(self):
         return "\n".join(self.lines) + "\n"
 
@@ -131,6 +155,40 @@ def check_answer(line, said, failed):
     if failed and len(said) > 1 and "all" not in line.split():
         return f"it fails with {len(said)} lines: {line!r}: {said}"
     return ""
+
+
+class Ports:
+    """What ports have, as far as answers tell."""
+
+    def __init__(self, specs):
+        self.specs = dict(enumerate(specs))  # of those that have a device
+        self.last = dict(self.specs)
+        self.counted = {}
+
+    def see(self, line, said):
+        """What is wrong with the answer to a line, or ""."""
+        words = line.split()
+        for n, how in re.findall(r"^Port (\d+) is (at|de)tached$", said, re.M):
+            spec = words[-1]
+            self.specs.pop(int(n), None)
+            if how == "at":
+                if re.match(r"net_|\w+:", spec):
+                    self.last[int(n)] = spec
+                self.specs[int(n)] = self.last[int(n)]
+        on = re.findall(r"\b(r0|r1|v0|v1|f1)\b", " ".join(self.specs.values()))
+        if len(on) != len(set(on)):
+            return f"two ports on one device: {self.specs}"
+        if words[:2] == ["port", "attach"] and re.search("its PMD .* (offload|RSS)", said):
+            return f"what a device lacks keeps it out: {said}"
+        if "clear port" in line:
+            self.counted = {}
+        _, *shown = re.split(r"NIC extended statistics for port (\d+)", said)
+        for n, text in zip(shown[::2], shown[1::2]):
+            for name, value in re.findall(r"^([rt]x_\w*(?:packets|bytes)): (\d+)$", text, re.M):
+                if int(value) < self.counted.get((n, name), 0):
+                    return f"{name} of port {n} was {self.counted[n, name]}: {said}"
+                self.counted[n, name] = int(value)
+        return ""
 
 
 def check_books(of, figures):
@@ -197,11 +255,11 @@ def by_file(p):
     failed = [int(n) for n in re.findall(r"commands:(\d+): failed", r.err)]
     end = End(p, r.rc, r.out, r.err, failed)
     answers = r.out.partition(PROMPT)[2].split("\n" + PROMPT)
-    received, runs = 0, False
+    received, runs, ports = 0, False, Ports(p.ports)
     for n, line in enumerate(p.lines[:len(answers)], 1):
         echo, _, said = answers[n - 1].partition("\n")
         wrong = "" if echo == line else f"the echo of {line!r} is {echo!r}"
-        wrong = wrong or check_answer(line, said, n in failed)
+        wrong = wrong or check_answer(line, said, n in failed) or ports.see(line, said)
         if wrong:
             return end, wrong
         if line.split()[:1] == ["start"] and n not in failed:
@@ -235,7 +293,7 @@ def by_clients(p):
     with fwd.Running(*p.args, "--control", path, options=("--json", "--period", "0")) as haul:
         netns.wait_for(lambda: os.path.exists(path) or haul.process.poll() is not None,
                        "haul-fwd to listen")
-        clients = [Client(path, haul), Client(path, haul)]
+        clients, ports = [Client(path, haul), Client(path, haul)], Ports(p.ports)
         for line in p.lines:
             try:
                 said = p.pick(clients).ask(line)
@@ -243,6 +301,9 @@ def by_clients(p):
                 break
             if said.endswith("(end)"):
                 break
+            wrong = ports.see(line, said)
+            if wrong:
+                return End(p, 0, "", "", []), f"{line}: {wrong}"
             if line == "show json" and not said.startswith("{"):
                 return End(p, 0, "", "", []), f"show json: {said}"
         r = haul.wait() if "quit" in p.lines else haul.end()
@@ -267,6 +328,7 @@ def run(seed, all_forms):
 
 fwd.FWD = os.path.abspath(fwd.FWD)
 netns.enter()
+netns.veth("v0", "v1")
 tap = netns.Tap()
 found = forms()
 tap.ok(len(found) > 40, "the commands are found", found)
