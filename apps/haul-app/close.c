@@ -8,6 +8,7 @@
 #include <haul-dpdk/eal.h>
 
 #include "health/health.h"
+#include "process/hand_over.h"
 #include "process/readers.h"
 #include "process/say.h"
 #include "process/signals.h"
@@ -60,6 +61,7 @@ int hauli_app_close(struct hauli_app *a, int rc)
 
 	hauli_readers_end();
 	hauli_scrape_end();
+	hauli_hand_over_end(a);
 	hauli_figures_forget();
 	hauli_metrics_forget();
 	if (a->stop_err == -ETIMEDOUT)

@@ -12,6 +12,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "process/hand_over.h"
 #include "process/input.h"
 #include "process/say.h"
 #include "process/signals.h"
@@ -120,11 +121,13 @@ static int fail_port(const struct hauli_app *a, int err, const char *line)
 
 static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opts *opts)
 {
+	struct haul_port_opts own = *opts;
 	char errbuf[512];
 	int err;
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "opening port ", a->specs.items[i]);
-	err = haul_port_open(&a->ports[i], a->specs.items[i], opts, errbuf, sizeof(errbuf));
+	own.offer = hauli_hand_over_offer(i);
+	err = haul_port_open(&a->ports[i], a->specs.items[i], &own, errbuf, sizeof(errbuf));
 	if (err)
 		return fail_port(a, err, errbuf);
 	if (!haul_port_is_empty(a->ports[i]) || a->hooks->attached)
@@ -188,12 +191,16 @@ static int open_ports(struct hauli_app *a)
 		.pool = a->pub.pool,
 		.rx_ring = (uint16_t)a->rx_ring,
 		.tx_ring = (uint16_t)a->tx_ring,
+		.hand_over = a->hand_over != NULL,
 		.waits = haul_poll_kind_of(a->io_opts.policy.how)->opens_interrupts,
 		.config = a->pub.port_config,
 	};
 	char errbuf[512];
 	unsigned i;
-	int err, rc = open_all(a, &opts);
+	int err, rc = hauli_hand_over_ask(a);
+
+	if (rc == HAUL_APP_DONE)
+		rc = open_all(a, &opts);
 
 	if (rc != HAUL_APP_DONE)
 		return rc;

@@ -13,6 +13,7 @@
 #include "health/health.h"
 #include "pause.h"
 #include "process/balance.h"
+#include "process/hand_over.h"
 #include "process/lost.h"
 #include "process/output.h"
 #include "process/readers.h"
@@ -234,6 +235,9 @@ static int start_pollers(struct hauli_app *a)
 	a->io_opts.nb_ports = a->nb_ports;
 	a->io_opts.pool = a->pub.pool;
 	a->io_opts.stopped = a->paused;
+	rc = hauli_hand_over_take(a);
+	if (rc != HAUL_APP_DONE)
+		return hauli_app_capture_end(a, rc);
 	err = haul_io_start(&a->pub.io, a->pub.rt, &a->io_opts, errbuf, sizeof(errbuf));
 	if (err)
 		return hauli_app_capture_end(a, hauli_app_fail(a, err, errbuf));
@@ -247,6 +251,26 @@ static int start_pollers(struct hauli_app *a)
 	if (err)
 		return hauli_app_fail(a, err, errbuf);
 	return HAUL_APP_DONE;
+}
+
+static int end_pollers(struct hauli_app *a, int rc, bool began)
+{
+	bool handed_over = hauli_hand_over_begins();
+
+	if (handed_over)
+		hauli_hand_over_leave(a);
+	else if (rc == HAUL_APP_DONE && began)
+		drain(a);
+	if (!handed_over && rc == HAUL_APP_DONE && began && a->hooks->may_end)
+		wait_for_end(a);
+	rc = stop_pollers(a, rc);
+	if (handed_over) {
+		hauli_hand_over_done(a);
+		hauli_health_handed_over(a);
+	} else {
+		hauli_health_stopped(a);
+	}
+	return rc;
 }
 
 int hauli_app_run(struct hauli_app *a)
@@ -263,6 +287,8 @@ int hauli_app_run(struct hauli_app *a)
 	if (a->pub.io) {
 		if (rc == HAUL_APP_DONE && a->hooks->started)
 			rc = hauli_check_rc(a, "started", a->hooks->started(&a->pub));
+		if (rc == HAUL_APP_DONE)
+			rc = hauli_hand_over_listen(a);
 		began = rc == HAUL_APP_DONE;
 		if (began) {
 			if (a->hooks->reload)
@@ -273,12 +299,7 @@ int hauli_app_run(struct hauli_app *a)
 			rc = watch(a);
 		}
 		hauli_app_screen_end(a);
-		if (rc == HAUL_APP_DONE && began)
-			drain(a);
-		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
-			wait_for_end(a);
-		rc = stop_pollers(a, rc);
-		hauli_health_stopped(a);
+		rc = end_pollers(a, rc, began);
 		/* Reports also if a wrong command ends a program that has forwarded. */
 		if (began || a->resumed) {
 			report(a);

@@ -8,6 +8,7 @@
 #include "health/health.h"
 #include "options/command.h"
 #include "process/balance.h"
+#include "process/hand_over.h"
 #include "process/lost.h"
 #include "report/capture.h"
 #include "report/latency.h"
@@ -136,6 +137,10 @@ static const struct haul_app_option options[] = {
 	{"--withdraw", "SECONDS", HAUL_APP_TIME, &hauli_app_state.withdraw, 0, TIME_MAX, "none",
 		"time between a signal and the stop, in which the program is draining, and "
 		"serves"},
+	{"--hand-over", "PATH", HAUL_APP_TEXT, &hauli_app_state.hand_over, .zero = "to nobody",
+		.help = "take the ports from the program that listens at PATH, if there is one,\n"
+			"and listen there for the next: an update that loses no packet; tap and\n"
+			"afpacket"},
 	{"--telemetry-control", NULL, HAUL_APP_FLAG, &hauli_app_state.telemetry_control,
 		.help = "let telemetry, and so haul-top, change pollers and the burst: by this\n"
 			"user and root only, as all of telemetry"},
@@ -227,6 +232,8 @@ int hauli_app_settings_check(struct hauli_app *a)
 			return haul_app_wrong(a->pub.program, "%s", errbuf);
 	fill_io_opts(a);
 	rc = choose_poller(a);
+	if (rc == HAUL_APP_DONE)
+		rc = hauli_hand_over_check(a);
 	if (rc == HAUL_APP_DONE)
 		rc = hauli_latency_check(a);
 	return rc == HAUL_APP_DONE ? hauli_app_capture_check(a) : rc;

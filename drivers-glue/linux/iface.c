@@ -79,6 +79,13 @@ unsigned hauli_iface_backlog(const char *name)
 	return ask(name, SIOCGIFTXQLEN, &req) < 0 ? 0 : (unsigned)req.ifr_qlen;
 }
 
+int hauli_iface_set_backlog(const char *name, unsigned packets)
+{
+	struct ifreq req = {.ifr_qlen = (int)packets};
+
+	return ask(name, SIOCSIFTXQLEN, &req);
+}
+
 int hauli_iface_ethtool(const char *name, void *command)
 {
 	struct ifreq req = {.ifr_data = command};

@@ -16,6 +16,7 @@ int hauli_iface_index(const char *name);
 unsigned hauli_iface_flags(const char *name); /* IFF_UP, ... */
 unsigned hauli_iface_mtu(const char *name);
 unsigned hauli_iface_backlog(const char *name); /* length of the queue in front of it */
+int hauli_iface_set_backlog(const char *name, unsigned packets); /* 0 or -errno */
 
 /* Mbit/s; 0: not known. */
 unsigned hauli_iface_speed(const char *name);

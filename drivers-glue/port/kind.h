@@ -19,6 +19,7 @@
 #define HAULI_VDEV_NAME 64
 #define HAULI_VDEV_ARGS 1024
 
+struct hauli_hand_over;
 struct hauli_missed;
 struct hauli_watch;
 
@@ -98,6 +99,7 @@ struct haul_port {
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
+	bool handed_over; /* to another process: haul-dpdk/hand_over.h */
 	bool detached; /* there is no device, not yet or not any more */
 	struct haul_port_rx_callback *callbacks; /* port/callbacks.c */
 	struct hauli_xstats before_xstats; /* of devices that it had before */
@@ -132,6 +134,7 @@ struct hauli_kind {
 	bool real_speed; /* its link has a NIC's speed even without a kernel interface */
 	bool stamps; /* the PMD's receive timestamps are of CLOCK_REALTIME, in us or ns */
 	bool above_nic; /* a NIC's driver may drop packets that its interface's sockets would get */
+	const struct hauli_hand_over *hand_over; /* NULL: cannot be */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*

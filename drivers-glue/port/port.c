@@ -16,6 +16,7 @@
 #include "port/detach.h"
 #include "port/ethdev.h"
 #include "port/fault.h"
+#include "port/hand_over.h"
 #include "port/kind.h"
 #include "port/kinds/table.h"
 #include "port/missed.h"
@@ -139,6 +140,31 @@ static int leave_empty(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
+static int make_device(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	int err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
+
+	if (err == 0)
+		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
+	if (err == 0 && port->opts.offer) {
+		port->was_mtu = port->opts.offer->was_mtu;
+		port->was_promiscuous = port->opts.offer->was_promiscuous;
+	}
+	return err;
+}
+
+static int check_offer(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	if (!port->kind->hand_over)
+		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
+			"this kind of port cannot be taken over");
+	if (port->queues == port->opts.offer->queues)
+		return 0;
+	return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+		"%u queues, and it has %u where it is taken from; use as many carriers",
+		port->queues, port->opts.offer->queues);
+}
+
 /* Begins with nothing but the spec, opts and the configuration. */
 static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -157,10 +183,12 @@ static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 		port->kind = hauli_kind_of_spec(&port->spec);
 		err = hauli_alone_check(port, port->iface, errbuf, errlen);
 	}
+	if (err == 0 && port->opts.offer)
+		err = check_offer(port, errbuf, errlen);
 	if (err == 0)
-		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
-	if (err == 0)
-		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
+		err = port->opts.offer && port->kind->hand_over->makes_iface
+			? hauli_port_apart(port, make_device, errbuf, errlen)
+			: make_device(port, errbuf, errlen);
 	/* Some kinds know it only now. */
 	if (err == 0)
 		err = hauli_alone_check(port, port->iface, errbuf, errlen);

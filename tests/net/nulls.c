@@ -8,6 +8,7 @@
 #include <haul-dpdk/file.h>
 #include <haul-dpdk/flow.h>
 #include <haul-dpdk/fragment.h>
+#include <haul-dpdk/hand_over.h>
 #include <haul-dpdk/host.h>
 #include <haul-dpdk/iface.h>
 #include <haul-dpdk/io.h>
@@ -187,6 +188,11 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_set_link, NULL, true, LINE)                                 \
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
 	X(haul_port_has_link, NULL)                                             \
+	X(haul_port_can_hand_over, NULL)                                        \
+	X(haul_port_offer, NULL, NULL, NULL, 0)                                 \
+	X(haul_port_keep, NULL)                                                 \
+	X(haul_port_hand_over, NULL, 0)                                         \
+	X(haul_port_take, NULL, NULL, 0)                                        \
 	X(haul_port_get_info, NULL, NULL)                                       \
 	X(haul_port_get_xstats, NULL, NULL, 0)                                  \
 	X(haul_port_get_stats, NULL, NULL)                                      \

@@ -36,8 +36,8 @@ static struct {
 
 const char *hauli_health_name(enum hauli_health health)
 {
-	static const char *const names[] = {
-		"starting", "serving", "draining", "no-link", "hung", "stopped", "killed"};
+	static const char *const names[] = {"starting", "serving", "draining", "no-link", "hung",
+		"stopped", "handed over", "killed"};
 
 	return names[health];
 }
@@ -139,6 +139,8 @@ static _Noreturn void guard(const struct hauli_app *a, int fd)
 			(health >= HAULI_HEALTH_HUNG && told == HAULI_HEALTH_STARTING) ||
 			told == HAULI_HEALTH_STOPPED)
 			continue;
+		if (health == HAULI_HEALTH_HANDED_OVER)
+			break;
 		told = health;
 		run(a, health);
 	}

@@ -15,6 +15,7 @@ enum hauli_health {
 	HAULI_HEALTH_NO_LINK, /* no port has one, or is left (--lost-port return) */
 	HAULI_HEALTH_HUNG, /* a carrier or the main thread */
 	HAULI_HEALTH_STOPPED,
+	HAULI_HEALTH_HANDED_OVER, /* another program serves: nobody is told */
 	HAULI_HEALTH_KILLED, /* known to the guard only */
 };
 

@@ -164,6 +164,12 @@ void hauli_health_stopped(struct hauli_app *a)
 	set(a, HAULI_HEALTH_STOPPED);
 }
 
+void hauli_health_handed_over(struct hauli_app *a)
+{
+	sd_notify(0, "STOPPING=1");
+	set(a, HAULI_HEALTH_HANDED_OVER);
+}
+
 void hauli_health_end(void)
 {
 	hauli_guard_end();

@@ -30,6 +30,9 @@ void hauli_health_drain(struct hauli_app *a, uint64_t ns);
 /* Tells that it has stopped. */
 void hauli_health_stopped(struct hauli_app *a);
 
+/* Tells nobody but systemd: another program serves. */
+void hauli_health_handed_over(struct hauli_app *a);
+
 /* Ends what begin has begun; no carrier runs. */
 void hauli_health_end(void);
 

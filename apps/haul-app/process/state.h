@@ -52,6 +52,7 @@ struct hauli_app {
 	const char *metrics; /* --metrics; NULL: none */
 	const char *on_health; /* --on-health; NULL: no guard */
 	uint64_t withdraw; /* ns */
+	const char *hand_over; /* --hand-over; NULL: to nobody */
 	uint64_t hang_after; /* ns */
 	bool telemetry_control;
 	bool strict;

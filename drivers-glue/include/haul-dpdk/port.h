@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 struct haul_port;
+struct haul_port_offer;
 
 /* A queue of a port: the rx and the tx queue queue_id of the ethdev port_id. */
 struct haul_queue {
@@ -32,8 +33,13 @@ struct haul_port_opts {
 	struct rte_mempool *pool; /* for received packets; must outlive the port */
 	uint16_t rx_ring; /* descriptors; 0: 512, or the default of the PMD */
 	uint16_t tx_ring; /* the same */
+	/* It may be handed over (haul-dpdk/hand_over.h): the kernel is to keep more packets that
+	 * nobody polls. */
+	bool hand_over;
 	bool waits; /* pollers may block: sets up the interrupts of NICs */
 	const struct haul_port_config *config; /* copied; NULL: the defaults */
+	/* Of another process, whose port this was: haul-dpdk/hand_over.h. It outlives the port */
+	const struct haul_port_offer *offer;
 };
 
 /*

@@ -9,20 +9,27 @@
  * belong to the caller again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/if_packet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
+
 #include "linux/iface.h"
 #include "linux/offloads.h"
 #include "linux/sockets.h"
+#include "linux/turns.h"
+#include "port/hand_over.h"
 #include "port/kinds/list.h"
 
 #define FRAMES_DEFAULT 512u
+#define FRAMES_HAND_OVER 8192u
 #define RING_BYTES (2u << 20)
 #define FRAME_SIZE 2048 /* of the PMD's ring, and the most that a usual packet buffer holds */
 /* Bytes that the kernel reserves at the head of a frame, before the packet. It truncates packets
@@ -30,12 +37,14 @@
 #define RX_HEADERS 66
 #define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
 #define BLOCK_SIZE 4096u /* the PMD's default */
+#define UNDER_WAY_US 1000
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
 
 struct afpacket {
 	struct hauli_sockets before; /* the sockets before the PMD's */
 	unsigned frame_size;
 	uint64_t missed; /* a read resets the kernel's figures */
+	int turn, choice; /* words of filters, while the port is handed over; else 0 */
 };
 
 /* A frame of the ring holds one of the wished MTU, and the bytes that the kernel reserves. The PMD
@@ -52,7 +61,9 @@ static unsigned frame_size(const struct haul_port *port)
 static unsigned frames(const struct haul_port *port)
 {
 	unsigned ring = RTE_MAX(port->opts.rx_ring, port->opts.tx_ring);
-	unsigned usual = RTE_MIN(FRAMES_DEFAULT, RING_BYTES / frame_size(port));
+	unsigned usual = port->opts.hand_over
+		? FRAMES_HAND_OVER
+		: RTE_MIN(FRAMES_DEFAULT, RING_BYTES / frame_size(port));
 
 	return (unsigned)hauli_spec_number(&port->spec, "framecnt",
 		ring ? RTE_ALIGN_CEIL(ring, BLOCK_SIZE / FRAME_SIZE) : usual);
@@ -162,6 +173,107 @@ static int keep_sockets(
 	return 0;
 }
 
+static void take_filters(struct haul_port *port)
+{
+	struct afpacket *a = port->own;
+
+	for (unsigned q = 0; q < port->queues; q++)
+		hauli_turns_detach(port->fds[q]);
+	if (a->turn)
+		close(a->turn);
+	if (a->choice)
+		close(a->choice);
+	a->turn = a->choice = 0;
+}
+
+static int no_filter(const struct haul_port *port, int err, char *errbuf, size_t errlen)
+{
+	return hauli_spec_fail(&port->spec, err, errbuf, errlen,
+		"no filters, which it would be handed over by: %s%s", strerror(-err),
+		err == -EPERM ? "; run as root, or with CAP_BPF" : "");
+}
+
+/* Older: the other's sockets choose, and ours follow; as they do not exist yet, ours get all. */
+static int offer(struct haul_port *port, struct haul_port_offer *offer, char *errbuf, size_t errlen)
+{
+	struct afpacket *a = port->own;
+	int err = a && port->fds ? 0 : -ENOTSUP;
+
+	if (err)
+		return no_filter(port, err, errbuf, errlen);
+	a->turn = hauli_turns_word(false);
+	a->choice = a->turn < 0 ? a->turn : hauli_turns_word(true);
+	err = RTE_MIN(a->choice, 0);
+	for (unsigned q = 0; q < port->queues && err == 0; q++)
+		err = hauli_turns_older(port->fds[q], a->choice);
+	if (err == 0) {
+		offer->fds[0] = fcntl(a->turn, F_DUPFD_CLOEXEC, 0);
+		offer->fds[1] = fcntl(a->choice, F_DUPFD_CLOEXEC, 0);
+		offer->nb_fds = 2;
+		return 0;
+	}
+	a->turn = RTE_MAX(a->turn, 0);
+	a->choice = RTE_MAX(a->choice, 0);
+	take_filters(port);
+	return no_filter(port, err, errbuf, errlen);
+}
+
+/* A packet that was chosen before is in a ring soon: its CPU does not leave the kernel for that. */
+static void leave(struct haul_port *port)
+{
+	const struct afpacket *a = port->own;
+
+	(void)hauli_turns_word_set(a->turn, 1);
+	rte_delay_us_sleep(UNDER_WAY_US);
+}
+
+/* The kernel reports a socket as readable until the frame that it wrote last is read. */
+static bool is_drained(const struct haul_port *port)
+{
+	for (unsigned q = 0; q < port->queues; q++) {
+		struct pollfd p = {.fd = port->fds[q], .events = POLLIN};
+
+		if (poll(&p, 1, 0) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* Newer: nothing until it is our turn. Frees what came before there was a filter. */
+static int begin_newer(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const struct haul_port_offer *offer = port->opts.offer;
+	int err = port->fds && offer->nb_fds == 2 ? 0 : -ENOTSUP;
+
+	for (unsigned q = 0; q < port->queues && err == 0; q++)
+		err = hauli_turns_newer(port->fds[q], offer->fds[0], offer->fds[1]);
+	return err < 0 ? no_filter(port, err, errbuf, errlen) : 0;
+}
+
+static int take(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	take_filters(port);
+	return 0;
+}
+
+static const struct hauli_hand_over hand_over = {
+	.offer = offer,
+	.keep = take_filters,
+	.leave = leave,
+	.is_drained = is_drained,
+	.take = take,
+};
+
+static int started(struct haul_port *port)
+{
+	struct rte_mbuf *m;
+
+	for (unsigned q = 0; port->opts.offer && q < port->queues; q++)
+		while (rte_eth_rx_burst(port->vdevs[0].port_id, (uint16_t)q, &m, 1) == 1)
+			rte_pktmbuf_free(m);
+	return 0;
+}
+
 /* The PMD has opened one socket per queue since prepare(). */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -177,6 +289,8 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 		enlarge_buffer(now.fds[i], frames(port),
 			RTE_MAX((unsigned)FRAME_TRUESIZE, 2 * a->frame_size));
 	err = now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
+	if (err == 0 && port->opts.offer)
+		err = begin_newer(port, errbuf, errlen);
 	hauli_sockets_free(&now);
 	return err;
 }
@@ -254,10 +368,12 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.promiscuous = true,
 	.filter = true,
 	.above_nic = true,
+	.hand_over = &hand_over,
 	.prepare = prepare,
 	.set_mtu = set_mtu,
 	.sizes = sizes,
 	.ready = ready,
+	.started = started,
 	.closed = closed,
 	.explain = explain,
 	.held = held,

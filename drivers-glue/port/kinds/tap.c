@@ -36,6 +36,7 @@
 
 #include "linux/iface.h"
 #include "port/kinds/list.h"
+#include "port/kinds/tap_hand_over.h"
 
 #define CONTROL "/dev/net/tun"
 /* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
@@ -62,7 +63,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	int err;
 
-	if (hauli_iface_has_link(port->spec.main))
+	if (!port->opts.offer && hauli_iface_has_link(port->spec.main))
 		return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
 			"interface %s is in use; choose another name", port->spec.main);
 	port->queues = RTE_MIN(port->queues, (unsigned)QUEUES);
@@ -70,6 +71,8 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err < 0)
 		return err;
 	hauli_vdev_args(&port->vdevs[0], "iface=%s", port->spec.main);
+	if (hauli_tap_taken_begin(port) < 0)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
 	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
 	sizes(port);
@@ -90,6 +93,7 @@ static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
  */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
+	hauli_tap_taken_ready(port);
 	port->mac.addr_bytes[0] |= RTE_ETHER_LOCAL_ADMIN_ADDR;
 	port->mac.addr_bytes[RTE_ETHER_ADDR_LEN - 1] ^= 1;
 	return 0;
@@ -266,6 +270,8 @@ const struct hauli_kind hauli_kind_tap = {
 	.stops = stops,
 	.has_room = has_room,
 	.hands_back = true,
+	.hand_over = &hauli_tap_hand_over,
+	.closed = hauli_tap_taken_end,
 	.backlog = backlog,
 	.missed = missed,
 	.wait_on = HAULI_PORT_WAIT_ON_DESCRIPTOR,
