@@ -1,12 +1,17 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second half of apps/quickstart, inside a private network namespace: starts haul-echo on a TAP
-interface, has the kernel ping it and send it UDP, and prints the results."""
+"""Demonstrates haul-echo: starts it on a TAP interface in a private network namespace, has the
+kernel ping it and send it UDP, and prints the results. Leaves nothing behind.
+
+Usage: quickstart            the haul-echo that is installed
+       quickstart HAUL-ECHO  another one, in the namespaces of the caller: they must be private"""
 import contextlib
 import json
 import math
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -205,7 +210,50 @@ sleeps that long before it answers, and {SLEEPERS} datagrams arrive at once.
     return answered, SLEEPERS - answered
 
 
+def enter():
+    """Begins again in private namespaces, with the installed haul-echo."""
+    binary = shutil.which("haul-echo")
+    if not binary:
+        raise Failed("haul-echo is not in PATH: install haul")
+    for tool, package in ("ip", "iproute2"), ("ping", "iputils-ping"):
+        if not shutil.which(tool):
+            raise Failed(f"{tool} is missing: install {package}")
+    for namespaces in "-nm", "-rnm":  # for root; for a user, mapped to root inside
+        if not subprocess.run(["unshare", namespaces, "true"],
+                              stderr=subprocess.DEVNULL).returncode:
+            os.execvp("unshare", ["unshare", namespaces, sys.executable, "-B",
+                                  os.path.abspath(__file__), binary])
+    raise Failed("this user cannot make a network namespace here: run it as root")
+
+
+def try_next(binary):
+    """What the last lines say."""
+    if binary == shutil.which("haul-echo"):  # installed
+        folder, left, build = "", "nothing", ""
+        docs = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+        more = ("man haul", "an overview"), (docs, "guides, with a first program of your own")
+    else:
+        folder, left = "build/apps/", "only build/"
+        build = "\n  ninja -C build                         builds the other programs"
+        more = ("README.md", "a first program of your own"),
+    return f"""{left} is left behind
+
+What to try next{build}
+  {folder + 'haul-doctor':<38} checks this machine, and prints remedies
+  {folder}haul-fwd --port null: --mode io --handler burst --duration 5
+  {'':38} measures forwarding without a NIC
+  {folder + 'haul-echo --help':<38} lists other ports: AF_XDP, AF_PACKET, PCI NICs, ...
+""" + "\n".join(f"  {what:<38} {does}" for what, does in more)
+
+
 def main():
+    if "--help" in sys.argv or "-h" in sys.argv:
+        say(__doc__)
+        return 0
+    if len(sys.argv) > 2:
+        raise Failed("give one argument at most: see --help")
+    if len(sys.argv) < 2:
+        enter()
     binary = sys.argv[1]
     # EAL needs a directory under /run. This one ends with the namespace.
     run("mount", "-t", "tmpfs", "tmpfs", "/run")
@@ -218,15 +266,7 @@ def main():
     if lost:
         say(f"haul: {lost} of {answered + lost} packets were not answered")
         return 1
-    say(f"""haul: all {answered} packets were answered; only build/ is left behind
-
-What to try next
-  ninja -C build                         builds the other programs
-  build/apps/haul-doctor                 checks this machine, and prints remedies
-  build/apps/haul-fwd --port null: --mode io --handler burst --duration 5
-                                         measures forwarding without a NIC
-  build/apps/haul-echo --help            lists other ports: AF_XDP, AF_PACKET, PCI NICs, ...
-  README.md                              a first program of your own""")
+    say(f"haul: all {answered} packets were answered; {try_next(binary)}")
     return 0
 
 
