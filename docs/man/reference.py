@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the reference of the API, man pages in section 3, from the comments of the public headers:
 a page for each comment with what it is about, a link for each further name there, a page for each
-header, and haul(3), which lists them.
+header, and libhaul(3), which lists them.
 
 A comment is about the declarations that follow it, up to the next comment, or to an empty line
 behind a function; one that begins with "The same" goes on with the comment before. A function
@@ -276,7 +276,7 @@ def header_page(header, head, groups, version, date):
     yield ".Pp"
     yield from contents(groups)
     yield ".Sh SEE ALSO"
-    yield ".Xr haul 3 ,"
+    yield ".Xr libhaul 3 ,"
     yield ".Xr haul 7"
 
 
@@ -290,7 +290,7 @@ def contents(groups):
 
 
 def index(headers, version, date):
-    yield from top("haul", version, date, ["haul"], "functions, types and macros of the API")
+    yield from top("libhaul", version, date, ["libhaul"], "functions, types and macros of the API")
     yield ".Sh DESCRIPTION"
     yield "All that the public headers declare, each with its page."
     for header, (_, groups) in headers.items():
@@ -309,7 +309,7 @@ def pages(headers, version, date):
     for leader, groups in together.items():
         for name in (n for g in groups for n in g.names()):
             leaders[name].insert(0 if name == leader else len(leaders[name]), leader)
-    found = {"haul": index(headers, version, date)}
+    found = {"libhaul": index(headers, version, date)}
     for header, (head, groups) in headers.items():
         if groups:
             found[file_of(header)] = header_page(header, head, groups, version, date)

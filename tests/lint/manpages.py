@@ -49,8 +49,8 @@ def test_page(name, path):
     tap.ok(r.returncode == 0 and not r.stdout, f"{name}: well-formed", r.stdout)
     text = rendered(path)
     see_also = text[text.index("SEE ALSO"):].rpartition("\n\n")[0]
-    others = re.findall(r"\b(haul[\w-]*\(\d\))", see_also)
-    tap.ok(others and {o.replace("(", ".").rstrip(")") for o in others} <= {*pages, "haul.3"},
+    others = re.findall(r"\b((?:lib)?haul[\w-]*\(\d\))", see_also)
+    tap.ok(others and {o.replace("(", ".").rstrip(")") for o in others} <= {*pages, "libhaul.3"},
            f"{name}: refers to pages that there are", others)
     program = programs.get(name.rpartition(".")[0])
     if not program:
@@ -62,14 +62,17 @@ def test_page(name, path):
 
 
 def test_headers():
-    """haul(7) names the public headers."""
+    """haul(7) names the public headers and the programs."""
     with open(os.path.join(os.path.dirname(writer), "haul.7.in")) as f:
-        named = set(re.findall(r"^\.It Pa (haul\S*/\S+\.h)$", f.read(), re.M))
+        text = f.read()
+    named = set(re.findall(r"^\.It Pa (haul\S*/\S+\.h)$", text, re.M))
     root = os.path.join(os.path.dirname(writer), "../..")
     public = {os.path.relpath(p, include) for include in glob.glob(root + "/*/include") +
               glob.glob(root + "/*/*/include") for p in glob.glob(include + "/*/*.h")}
     public -= {"haul/haul.h", *INLINE}
     tap.ok(named == public, "haul.7: all public headers", named ^ public)
+    listed = set(re.findall(r"^\.It Xr (haul-\S+) 1$", text, re.M))
+    tap.ok(listed == {*programs}, "haul.7: all programs", listed ^ {*programs})
 
 
 def public_headers():
@@ -85,7 +88,9 @@ def test_reference():
              if not name.endswith("_")}
     files = set(os.listdir(reference))
     missing = {f"{n}.3" for n in names} - files
-    tap.ok(len(names) > 200 and not missing, "haul(3): a page for each function", missing)
+    tap.ok(len(names) > 200 and not missing, "libhaul(3): a page for each function", missing)
+    # man(1) looks in section 3 before it looks in 7.
+    tap.ok("haul.3" not in files, "haul(7) is what man haul shows")
     texts = {}
     for name in sorted(files):
         with open(os.path.join(reference, name), encoding="utf-8") as f:
@@ -93,16 +98,16 @@ def test_reference():
     lost = {(name, to) for name, text in texts.items()
             for to in re.findall(r"^\.(?:Xr|so) (?:man3/)?(\S+?)(?: 3\b|\.3$)", text, re.M)
             if f"{to}.3" not in files}
-    tap.ok(not lost, "haul(3): refers to pages that there are", lost)
+    tap.ok(not lost, "libhaul(3): refers to pages that there are", lost)
     whole = [n for n, text in texts.items() if not text.startswith(".so ")]
     untold = [n for n in whole if re.search(r"^\.Sh DESCRIPTION\n\.Sh|^\.Nd $", texts[n], re.M)]
-    tap.ok(not untold, "haul(3): each page says something", untold)
-    unlisted = [n for n in whole if f"Xr {n[:-2]} 3" not in texts["haul.3"] and n != "haul.3"]
-    tap.ok(not unlisted, "haul(3): lists each page", unlisted)
+    tap.ok(not untold, "libhaul(3): each page says something", untold)
+    unlisted = [n for n in whole if f"Xr {n[:-2]} 3" not in texts["libhaul.3"] and n != "libhaul.3"]
+    tap.ok(not unlisted, "libhaul(3): lists each page", unlisted)
     if mandoc:
         r = output(mandoc, "-T", "lint", "-W", "warning",
                    *(os.path.join(reference, n) for n in whole))
-        tap.ok(r.returncode == 0 and not r.stdout, "haul(3): well-formed", r.stdout)
+        tap.ok(r.returncode == 0 and not r.stdout, "libhaul(3): well-formed", r.stdout)
 
 
 HEADER = """/* SPDX */
@@ -155,8 +160,8 @@ def made_of(header, folder):
 def test_reference_writer():
     with tempfile.TemporaryDirectory() as d:
         made, said = made_of(HEADER, d)
-        tap.ok(set(made) == {f"{n}.3" for n in ("haul", "haul_thing.h", "haul_a", "haul_b",
-                                                "haul_c", "haul_opts", "haul_d")},
+        tap.ok(set(made) == {f"{n}.3" for n in ("libhaul", "haul_thing.h", "haul_a",
+                                                "haul_b", "haul_c", "haul_opts", "haul_d")},
                "reference: a page or a link for each name", said or list(made))
         a = made.get("haul_a.3", "")
         for what, part in (
