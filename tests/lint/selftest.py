@@ -184,6 +184,7 @@ WRONG = [  # rule, file, text, expected message
     (probes, "apps/a.bt", "#!/usr/bin/env bpftrace\nusdt:*:haul:run\n/arg0/\n{\n\t@ = arg1;\n}\n",
      None),
     (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
+    (shell, "apps/completion/go", "# shellcheck shell=bash\nrm $1\n", "SC2086"),
     (sleeps, "tests/a.py", "int\ntime.sleep(1)\n", "a.py:3: a sleep: wait for the event"),
     (sleeps, "tests/a.py", "int\ntime.sleep(1)  # at any moment\n", None),
     (sleeps, "tests/a.py", "# It stands still.\ntime.sleep(1)\n", None),
@@ -222,7 +223,8 @@ def main():
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:
-            text = "int a;\n" if text is None else text if text.startswith("#!") else C + text
+            text = "int a;\n" if text is None else text
+            text = text if text.startswith(("#!", "# sh", "int a;")) else C + text
             make(root, {path: text})
             said = report(rule, root)
             os.remove(f"{root}/{path}")
