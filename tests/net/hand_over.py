@@ -149,6 +149,21 @@ def test_others(tap):
                "a port that cannot be handed over", (rc, new.said()))
 
 
+def test_raw(tap):
+    """A raw vdev of a kind that can be handed over: refused, and the old one goes on."""
+    if not netns.can_open(tap, "afpacket", "a raw vdev"):
+        return
+    with tempfile.TemporaryDirectory() as d:
+        netns.veth("r0", "r1")
+        port = "net_af_packet0,iface=r0"
+        old = Echo(d, port, 1, poller="spin").wait_ready()
+        new = Echo(d, port, 1, poller="spin")
+        rc = new.process.wait(60)
+        tap.ok(rc == 1 and "--hand-over" in new.said() and old.process.poll() is None and
+               old.end() == 0, "a raw vdev: refused", (rc, new.said(), old.said()))
+        netns.ip("link del r0")
+
+
 def test_health(tap):
     """Nobody is told of the old one's end: the new one serves."""
     with tempfile.TemporaryDirectory() as d:
@@ -182,6 +197,7 @@ def main():
             test_updates(tap, kind, carriers)
         test_ends_before(tap, kind, rng)
     test_others(tap)
+    test_raw(tap)
     test_health(tap)
     tap.done()
 

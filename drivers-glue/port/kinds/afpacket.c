@@ -177,6 +177,8 @@ static void take_filters(struct haul_port *port)
 {
 	struct afpacket *a = port->own;
 
+	if (!a || !port->fds) /* a raw vdev: it was never offered */
+		return;
 	for (unsigned q = 0; q < port->queues; q++)
 		hauli_turns_detach(port->fds[q]);
 	if (a->turn)
@@ -239,7 +241,7 @@ static bool is_drained(const struct haul_port *port)
 	return true;
 }
 
-/* Newer: nothing until it is our turn. Frees what came before there was a filter. */
+/* Newer: nothing until it is our turn. */
 static int begin_newer(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const struct haul_port_offer *offer = port->opts.offer;
@@ -264,6 +266,7 @@ static const struct hauli_hand_over hand_over = {
 	.take = take,
 };
 
+/* Frees what came before there was a filter. */
 static int started(struct haul_port *port)
 {
 	struct rte_mbuf *m;

@@ -99,14 +99,9 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
-static int fd_of(const struct haul_port *port, unsigned q)
-{
-	return rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
-}
-
 static void adopt(struct haul_port *port, unsigned q)
 {
-	int fd = fd_of(port, q);
+	int fd = hauli_tap_fd(port, q);
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
 
 	if (fd >= 0)
@@ -133,7 +128,7 @@ static void look(void *arg)
 	nfds_t n = 0;
 
 	for (unsigned q = 0; q < port->queues && n < QUEUES; q++)
-		fds[n++] = (struct pollfd){.fd = fd_of(port, q), .events = POLLIN};
+		fds[n++] = (struct pollfd){.fd = hauli_tap_fd(port, q), .events = POLLIN};
 	if (poll(fds, n, 0) > 0)
 		make_read(port);
 	(void)rte_eal_alarm_set(LOOK_US, look, arg); /* fails without memory only */
@@ -142,7 +137,7 @@ static void look(void *arg)
 /* NULL: all real-time signals were in use. Then the PMD needs none. */
 static void (*find_handler(const struct haul_port *port))(int)
 {
-	int fd = fd_of(port, 0);
+	int fd = hauli_tap_fd(port, 0);
 	int sig = fd < 0 ? 0 : fcntl(fd, F_GETSIG);
 	struct sigaction sa;
 

@@ -42,11 +42,6 @@ struct tap {
 	bool is_new; /* the interface is made here, and may be handed over */
 };
 
-static int fd_of(const struct haul_port *port, unsigned q)
-{
-	return rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
-}
-
 int hauli_tap_taken_begin(struct haul_port *port)
 {
 	const struct haul_port_offer *o = port->opts.offer;
@@ -165,7 +160,7 @@ static int offer(struct haul_port *port, struct haul_port_offer *offer, char *er
 			HAUL_OFFER_FDS);
 	err = hauli_port_apart(port, make_blanks, errbuf, errlen);
 	for (unsigned q = 0; q < port->queues && err == 0; q++) {
-		int copy = fcntl(fd_of(port, q), F_DUPFD_CLOEXEC, 0);
+		int copy = fcntl(hauli_tap_fd(port, q), F_DUPFD_CLOEXEC, 0);
 
 		if (copy < 0)
 			err = hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
@@ -221,7 +216,7 @@ static int take(struct haul_port *port, char *errbuf, size_t errlen)
 	int err = o->nb_fds == port->queues ? 0 : -EBADF;
 
 	for (unsigned q = 0; q < port->queues && err == 0; q++)
-		err = replace(fd_of(port, q), o->fds[q]);
+		err = replace(hauli_tap_fd(port, q), o->fds[q]);
 	if (err < 0)
 		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
 			"its queues cannot be taken over: %s", strerror(-err));

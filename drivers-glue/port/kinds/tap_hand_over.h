@@ -3,9 +3,17 @@
 #ifndef HAULI_PORT_KINDS_TAP_HAND_OVER_H
 #define HAULI_PORT_KINDS_TAP_HAND_OVER_H
 
+#include <rte_ethdev.h>
+
 #include "port/hand_over.h"
 
 extern const struct hauli_hand_over hauli_tap_hand_over;
+
+/* The descriptor from which the PMD receives. */
+static inline int hauli_tap_fd(const struct haul_port *port, unsigned q)
+{
+	return rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
+}
 
 /* Before the PMD gets its arguments, which this completes; when all queues are set up; after the
  * close. begin: 0 or -ENOMEM. */
