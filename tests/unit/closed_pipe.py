@@ -9,7 +9,7 @@ import sys
 from tap import Tap
 
 SCRIPTS = ("perf/capture", "perf/fwd", "perf/instructions", "perf/latency", "perf/private",
-           "perf/run", "perf/sim/study", "tests/runner.py", "tests/with-dpdk")
+           "perf/run", "perf/sim/capacity", "perf/sim/study", "tests/runner.py", "tests/with-dpdk")
 # What fails after the head of a long output, at its end, and inside.
 LONG = "import ending; ending.run(lambda: [print('x' * 100) for _ in range(10000)] and None)"
 SHORT = "import ending; ending.run(lambda: print('x'))"
