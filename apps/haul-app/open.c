@@ -17,6 +17,7 @@
 #include "process/say.h"
 #include "process/signals.h"
 #include "report/trace.h"
+#include "settings.h"
 #include "telemetry/eal.h"
 
 #define MUCH_MB 2048 /* from here on the user is told how much */
@@ -28,9 +29,11 @@ static int make_plan(struct hauli_app *a)
 {
 	int rc = haul_app_plan(a->pub.program, &a->plan, NULL);
 
-	if (rc == HAUL_APP_DONE)
-		hauli_app_note(a, a->plan->notice);
-	return rc;
+	if (rc != HAUL_APP_DONE)
+		return rc;
+	hauli_app_note(a, a->plan->notice);
+	hauli_app_settings_fit(a, haul_cgroup_cpus());
+	return HAUL_APP_DONE;
 }
 
 static bool is_pci(const char *spec)

@@ -10,6 +10,7 @@
 #include "process/balance.h"
 #include "process/hand_over.h"
 #include "process/lost.h"
+#include "process/say.h"
 #include "report/capture.h"
 #include "report/latency.h"
 #include "report/trace.h"
@@ -18,6 +19,7 @@
 #define HANG_MOST (UINT64_C(3600) * HAUL_S)
 
 static char poller_help[512];
+static const char default_poller[] = "spin";
 
 static bool steals(void)
 {
@@ -177,7 +179,7 @@ static struct hauli_command command_of(const struct haul_app_program *program)
 struct hauli_command hauli_app_settings(struct hauli_app *a)
 {
 	a->burst = 32;
-	a->poller_text = "spin";
+	a->poller_text = default_poller;
 	a->stack_size = 24 * 1024;
 	a->period = HAUL_S;
 	a->hang_after = 5 * HAUL_S;
@@ -192,6 +194,33 @@ static int choose_poller(struct hauli_app *a)
 	if (haul_poll_parse(&a->io_opts.policy, a->poller_text, errbuf, sizeof(errbuf)) == 0)
 		return HAUL_APP_DONE;
 	return haul_app_wrong(a->pub.program, "--%s", errbuf);
+}
+
+void hauli_app_settings_fit(struct hauli_app *a, double cpus)
+{
+	enum haul_poll_how how = a->io_opts.policy.how;
+	unsigned carriers = a->plan->carriers;
+	char line[256];
+
+	if (cpus == 0 || cpus >= carriers || (how != HAUL_POLL_SPIN && how != HAUL_POLL_PAUSE))
+		return;
+	if (a->poller_text != default_poller) {
+		snprintf(line, sizeof(line),
+			"the cgroup allows the time of %.3g CPUs, and %u carrier%s more: the "
+			"kernel will stop the program for a part of each period; use --poller "
+			"sleep%s",
+			cpus, carriers, carriers == 1 ? " takes" : "s take",
+			cpus >= 1 ? " or fewer carriers" : "");
+		hauli_app_note(a, line);
+		return;
+	}
+	a->poller_text = "sleep";
+	a->io_opts.policy = (struct haul_poll_policy){.how = HAUL_POLL_SLEEP};
+	snprintf(line, sizeof(line),
+		"the cgroup allows the time of %.3g CPUs for %u carrier%s: --poller sleep instead "
+		"of spin",
+		cpus, carriers, carriers == 1 ? "" : "s");
+	hauli_app_note(a, line);
 }
 
 static void fill_io_opts(struct hauli_app *a)

@@ -13,4 +13,8 @@ struct hauli_command hauli_app_settings(struct hauli_app *a);
  * code. */
 int hauli_app_settings_check(struct hauli_app *a);
 
+/* Called with the plan, and the CPU time that the cgroup allows (0: no limit). Where the carriers
+ * cannot spin in it, a program whose user has not chosen a poller gets one that sleeps. */
+void hauli_app_settings_fit(struct hauli_app *a, double cpus);
+
 #endif

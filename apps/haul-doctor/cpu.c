@@ -30,7 +30,7 @@ static void binding(const struct doctor_subject *subject, struct doctor_finding 
 
 static void cpu_quota(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	double cpus = kernel_cgroup_cpus();
+	double cpus = haul_cgroup_cpus();
 	unsigned carriers = subject->plan->carriers;
 
 	if (cpus == 0) {

@@ -24,8 +24,4 @@ bool kernel_has_word(const char *text, const char *word);
 /* True if a CPU list in the kernel's format, "0,2-3", contains cpu. */
 bool kernel_in_list(const char *list, int cpu);
 
-/* The lowest limit of this process's cgroup and its parents, of version 1 and 2. */
-double kernel_cgroup_cpus(void); /* CPU time per time; 0: no limit */
-uint64_t kernel_cgroup_memory_left(void); /* bytes; UINT64_MAX: no limit */
-
 #endif

@@ -43,7 +43,7 @@ static void memory(const struct doctor_subject *subject, struct doctor_finding *
 {
 	unsigned wanted = wanted_mb(subject);
 	uint64_t total = meminfo_kb("MemTotal") >> 10, free = meminfo_kb("MemAvailable") >> 10;
-	uint64_t cgroup = kernel_cgroup_memory_left() >> 20;
+	uint64_t cgroup = haul_cgroup_memory() >> 20;
 	const char *limit = cgroup < free ? " (limit of the cgroup)" : "";
 
 	if (cgroup < free)

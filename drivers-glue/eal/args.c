@@ -16,6 +16,7 @@
 #include "eal/rundir.h"
 #include "eal/secure.h"
 
+#define SPARE_MB 48 /* of a program's haul_eal_opts.mem_mb: EAL's, and most is never touched */
 #define DEFAULT_MB 512
 #define FLOATS (-1)
 
@@ -260,7 +261,7 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 	}
 	args->shared = args->hugepages && concerns[SHARED] && !concerns[IN_MEMORY];
 	/* The kernel promises more pages than it has. */
-	if (!concerns[MEMORY] && !args->hugepages && mb > haul_memory_free_mb()) {
+	if (!concerns[MEMORY] && !args->hugepages && mb > haul_memory_free_mb() + SPARE_MB) {
 		snprintf(errbuf, errlen,
 			"DPDK cannot start: packet buffers take %u MB of memory, and %lu MB are "
 			"free; use "

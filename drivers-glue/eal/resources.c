@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <haul-dpdk/eal.h>
+#include <haul/topo.h>
 
 #define FDS_EACH 4 /* two pipes of each lcore */
 #define FDS_ELSE 24 /* memory, interrupts, alarms, telemetry, a held log, files read */
@@ -85,6 +86,8 @@ static int check_threads(unsigned carriers, char *errbuf, size_t errlen)
 unsigned long haul_memory_free_mb(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t left = haul_cgroup_memory();
+	unsigned long cgroup = left == UINT64_MAX ? ULONG_MAX : left >> 20;
 	unsigned long available = ULONG_MAX, swap = 0, kb;
 	char line[128];
 
@@ -96,7 +99,9 @@ unsigned long haul_memory_free_mb(void)
 	}
 	if (file)
 		fclose(file);
-	return available == ULONG_MAX ? available : available + swap;
+	if (available != ULONG_MAX)
+		available += swap;
+	return cgroup < available ? cgroup : available;
 }
 
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/cgroup.h"
 #include "conc/word.h"
 
 #define CHUNK ((size_t)64 << 20)
@@ -33,6 +34,7 @@ struct hauli_slab {
 	struct chunk chunks[CHUNKS_MAX];
 
 	pthread_mutex_t lock; /* for all below, and for the growth of the chunks */
+	struct hauli_allowance allowance;
 	void **sets; /* full sets, linked through the second word of their first object */
 	void **loose; /* single objects, for the shared get and put */
 	unsigned loose_count;
@@ -78,13 +80,16 @@ static struct chunk *open_chunk(struct hauli_slab *s)
 	return NULL;
 }
 
-/* Carves some new objects; returns their number. The caller holds the lock. */
-static unsigned carve(struct hauli_slab *s, void ***first)
+/* Carves some new objects; returns their number. The caller holds the lock. bounded: only while the
+ * cgroup has memory for them. */
+static unsigned carve(struct hauli_slab *s, void ***first, bool bounded)
 {
 	uint32_t chunks = hauli_u32_published_get(&s->n_chunks), begin, end;
 	struct chunk *c = chunks > 0 ? &s->chunks[chunks - 1] : NULL;
 	unsigned n = 0;
 
+	if (bounded && !hauli_allowance_take(&s->allowance, CARVE * s->size, HAULI_KEPT_SOME))
+		return 0;
 	if (!c || hauli_u32_published_get(&c->carved) == c->objects)
 		c = open_chunk(s);
 	if (!c)
@@ -104,7 +109,7 @@ static unsigned carve(struct hauli_slab *s, void ***first)
 }
 
 /* Free objects from the cheapest source; returns their number. The caller holds the lock. */
-static unsigned fill(struct hauli_slab *s, void ***first)
+static unsigned fill(struct hauli_slab *s, void ***first, bool bounded)
 {
 	unsigned n = HAULI_SLAB_SET;
 
@@ -117,7 +122,7 @@ static unsigned fill(struct hauli_slab *s, void ***first)
 		s->loose = NULL;
 		s->loose_count = 0;
 	} else {
-		n = carve(s, first);
+		n = carve(s, first, bounded);
 	}
 	return n;
 }
@@ -170,7 +175,7 @@ __attribute__((noinline)) void *hauli_slab_refill(struct hauli_slab_cache *cache
 		cache->spare = NULL;
 	} else {
 		pthread_mutex_lock(&cache->slab->lock);
-		cache->count = fill(cache->slab, &cache->free);
+		cache->count = fill(cache->slab, &cache->free, true);
 		pthread_mutex_unlock(&cache->slab->lock);
 		if (cache->count == 0)
 			return NULL;
@@ -199,7 +204,7 @@ void *hauli_slab_get_shared(struct hauli_slab *s)
 
 	pthread_mutex_lock(&s->lock);
 	if (!s->loose)
-		s->loose_count = fill(s, &s->loose);
+		s->loose_count = fill(s, &s->loose, false);
 	object = s->loose;
 	if (object) {
 		s->loose = (void **)*object;

@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "base/cgroup.h"
 #include "base/valgrind.h"
 #include "conc/word.h"
 #include "coro/overrun.h"
@@ -49,6 +51,8 @@ struct hauli_stacks {
 
 	pthread_mutex_t lock; /* for all below, and for the fields of chunks that are not atomic */
 	struct hauli_guards guards;
+	struct hauli_allowance usual, reserve; /* for refill; for get_reserved */
+	bool told; /* that the cgroup has no memory for more */
 	struct hauli_stack_cache loose; /* single slots, for the shared get and put */
 	struct hauli_stack *sets[HAULI_STACK_CLASSES]; /* full sets, linked through next_set */
 	int open[HAULI_STACK_CLASSES]; /* the chunk to carve from, or -1 */
@@ -208,13 +212,35 @@ static void reuse(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 	}
 }
 
+/* What a stack may take: one of the arena's, or a poller's, which is needed to end the others. */
+struct bound {
+	struct hauli_allowance *allowance; /* NULL: none */
+	size_t kept;
+};
+
+static bool may_carve(struct hauli_stacks *a, const struct bound *bound, size_t bytes)
+{
+	if (!bound->allowance || hauli_allowance_take(bound->allowance, bytes, bound->kept))
+		return true;
+	if (!a->told)
+		fprintf(stderr,
+			"haul: the cgroup allows %zu MB more memory: no more packets get a "
+			"coroutine until some end\n",
+			HAULI_KEPT_MOST >> 20);
+	a->told = true;
+	return false;
+}
+
 /* One slot: its guard is a system call, and its head touches a new page: 2 us or more. */
-static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
+static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls,
+	const struct bound *bound)
 {
 	struct chunk *c = a->open[cls] < 0 ? NULL : &a->chunks[a->open[cls]];
 	struct hauli_stack *stack;
 	uint32_t i;
 
+	if (!may_carve(a, bound, hauli_stack_usable(cls)))
+		return;
 	if (!c || hauli_u32_published_get(&c->carved) == c->slots)
 		c = open_chunk(a, cls);
 	if (!c)
@@ -231,7 +257,8 @@ static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 }
 
 /* Fills an empty set from the cheapest source. The caller holds the lock. */
-static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
+static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls,
+	const struct bound *bound)
 {
 	struct hauli_stack_set *loose = &a->loose.classes[cls];
 
@@ -247,7 +274,7 @@ static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned c
 	} else if (a->trimmed[cls]) {
 		reuse(a, set, cls);
 	} else {
-		carve(a, set, cls);
+		carve(a, set, cls, bound);
 	}
 }
 
@@ -272,7 +299,8 @@ struct hauli_stack *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned
 		set->spare = NULL;
 	} else {
 		pthread_mutex_lock(&cache->arena->lock);
-		fill(cache->arena, set, cls);
+		fill(cache->arena, set, cls,
+			&(struct bound){&cache->arena->usual, HAULI_KEPT_MOST});
 		pthread_mutex_unlock(&cache->arena->lock);
 	}
 	return take(set);
@@ -307,17 +335,28 @@ void hauli_stack_check(const struct hauli_stack *stack, const char *name)
 		hauli_overrun_die(name, hauli_stack_usable(stack->cls));
 }
 
-struct hauli_stack *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
+static struct hauli_stack *get_shared(
+	struct hauli_stacks *a, unsigned cls, const struct bound *bound)
 {
 	struct hauli_stack_set *set = &a->loose.classes[cls];
 	struct hauli_stack *stack;
 
 	pthread_mutex_lock(&a->lock);
 	if (!set->free)
-		fill(a, set, cls);
+		fill(a, set, cls, bound);
 	stack = take(set);
 	pthread_mutex_unlock(&a->lock);
 	return stack;
+}
+
+struct hauli_stack *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
+{
+	return get_shared(a, cls, &(struct bound){NULL, 0});
+}
+
+struct hauli_stack *hauli_stack_get_reserved(struct hauli_stacks *a, unsigned cls)
+{
+	return get_shared(a, cls, &(struct bound){&a->reserve, HAULI_KEPT_SOME});
 }
 
 /* The caller holds the lock. */

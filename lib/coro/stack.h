@@ -128,8 +128,14 @@ static inline void hauli_stack_put(
 	hauli_stack_put_checked(cache, stack);
 }
 
-/* Get and put directly in the arena, for threads without a cache. */
+/*
+ * Get and put directly in the arena, for threads without a cache. Where the cgroup limits memory,
+ * the cache has no more slots when only HAULI_KEPT_MOST is left; get_reserved goes on to
+ * HAULI_KEPT_SOME, for coroutines that are not a packet's, so that packets do not keep these from
+ * running; and get_shared asks for no limit.
+ */
 struct hauli_stack *hauli_stack_get_shared(struct hauli_stacks *arena, unsigned cls);
+struct hauli_stack *hauli_stack_get_reserved(struct hauli_stacks *arena, unsigned cls);
 void hauli_stack_put_shared(
 	struct hauli_stacks *arena, struct hauli_stack *stack, const char *name);
 

@@ -133,11 +133,25 @@ static unsigned floating(const struct hauli_cpu *const *chosen, unsigned carrier
 	return n;
 }
 
-static void note(struct haul_plan *plan, unsigned floats, bool bound)
+/* The number of carriers whose pollers can spin in the CPU time that the cgroup allows. */
+static unsigned fitting(double cpus, unsigned carriers)
+{
+	if (cpus == 0 || cpus >= carriers)
+		return carriers;
+	return cpus < 2 ? 1 : (unsigned)cpus;
+}
+
+/* cores: the number that would be used without the cgroup's limit; 0: it was not applied. */
+static void note(struct haul_plan *plan, unsigned floats, bool bound, double cpus, unsigned cores)
 {
 	unsigned pinned = plan->carriers - floats;
 
-	if (!bound)
+	if (cores > plan->carriers)
+		snprintf(plan->notice, sizeof(plan->notice),
+			"the cgroup allows the time of %.3g CPU%s: %u carrier%s instead of %u",
+			cpus, cpus == 1 ? "" : "s", plan->carriers, plan->carriers == 1 ? "" : "s",
+			cores);
+	else if (!bound)
 		snprintf(plan->notice, sizeof(plan->notice),
 			"this process may not bind threads to CPUs (a container?): "
 			"all %u carriers float, in one cluster",
@@ -158,10 +172,14 @@ static int plan_machine(struct haul_plan **plan, const struct hauli_machine *m,
 	const struct hauli_cpu **chosen;
 	/* On a described machine no thread is bound. */
 	bool bound = !m->here || hauli_usable_binding();
+	double cpus = m->here ? haul_cgroup_cpus() : 0;
+	unsigned cores = 0;
 	int err;
 
-	if (carriers == 0)
-		carriers = hauli_choose_count(m, opts->smt);
+	if (carriers == 0) {
+		cores = hauli_choose_count(m, opts->smt);
+		carriers = fitting(cpus, cores);
+	}
 	chosen = calloc(carriers, sizeof(const struct hauli_cpu *));
 	if (!chosen)
 		return -ENOMEM;
@@ -172,7 +190,7 @@ static int plan_machine(struct haul_plan **plan, const struct hauli_machine *m,
 	if (err == 0)
 		err = build(plan, chosen, carriers, m);
 	if (err == 0)
-		note(*plan, floating(chosen, carriers), bound);
+		note(*plan, floating(chosen, carriers), bound, cpus, cores);
 	free(chosen);
 	return err;
 }

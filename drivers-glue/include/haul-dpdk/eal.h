@@ -76,8 +76,9 @@ HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errle
  * second one returns -EBUSY. */
 HAUL_API const struct haul_launcher *haul_eal_launcher(void);
 
-/* Megabytes of the machine's memory that programs may still take, including swap; ULONG_MAX if the
- * kernel does not tell. Any thread, also without EAL. */
+/* Megabytes of memory that this process may still take: of the machine's, including swap, and of
+ * its cgroups' (haul_cgroup_memory()). ULONG_MAX if the kernel does not tell. Any thread, also
+ * without EAL. */
 HAUL_API unsigned long haul_memory_free_mb(void);
 
 #ifdef __cplusplus

@@ -16,7 +16,9 @@ extern "C" {
 
 /* Options of a plan. NULL, or a struct of zeros: this machine, one carrier per physical core. */
 struct haul_plan_opts {
-	unsigned carriers; /* number; 0: one per usable physical core, or one per entry of cpus */
+	/* Number; 0: one per usable physical core, but no more than haul_cgroup_cpus() allows; with
+	 * cpus, one per entry. */
+	unsigned carriers;
 	/* A list of OS CPU numbers such as "0,2-5": carriers go to these CPUs in this order. They
 	 * may be isolated (isolcpus). NULL: the plan chooses. */
 	const char *cpus;
@@ -57,7 +59,9 @@ struct haul_plan {
 	 */
 	unsigned cpus;
 	unsigned *nearest;
-	char notice[256]; /* one line if the plan has drawbacks (floating carriers); else empty */
+	/* One line if the plan has drawbacks (floating carriers, fewer of them than cores); else
+	 * empty. */
+	char notice[256];
 };
 
 /*
@@ -72,6 +76,20 @@ struct haul_plan {
 HAUL_API int haul_plan_create(
 	struct haul_plan **plan, const struct haul_plan_opts *opts, char *errbuf, size_t errlen);
 HAUL_API void haul_plan_destroy(struct haul_plan *plan);
+
+/*
+ * The CPU time that the cgroups of this process allow, in CPUs (a container's --cpus 1.5: 1.5).
+ * When it is used up, the kernel stops all threads of the process for the rest of a period,
+ * commonly 100 ms. 0: no limit. Reads files of the kernel. Any thread.
+ */
+HAUL_API double haul_cgroup_cpus(void);
+
+/*
+ * The memory in bytes that the cgroups of this process still allow, without what the kernel can
+ * take back of files. Beyond it, the kernel ends a process that touches a new page. UINT64_MAX: no
+ * limit. Reads files of the kernel. Any thread.
+ */
+HAUL_API uint64_t haul_cgroup_memory(void);
 
 /* Prints the plan as a table, for people to read. Any thread. Returns 0, or -EIO. */
 HAUL_API int haul_plan_print(const struct haul_plan *plan, FILE *out);

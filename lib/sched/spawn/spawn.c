@@ -133,7 +133,8 @@ static int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *f
 	return err;
 }
 
-/* Pollers are not queued, so they have a stack from the start. False: no memory. */
+/* Pollers are not queued, so they have a stack from the start, even where coroutines have used up
+ * the memory: one of them ends the handlers. False: no memory. */
 static bool make_poller(struct haul_runtime *rt, struct haul_coro *co, unsigned cls)
 {
 	struct hauli_stack *stack = hauli_stack_get_shared(rt->stacks, cls);

@@ -80,6 +80,8 @@ static struct haul_coro *complete(struct haul_carrier *c, struct hauli_record *r
 	struct haul_coro *co = hauli_coro_of_record(r);
 
 	if (hauli_unlikely(!stack))
+		stack = hauli_stack_get_reserved(c->stacks.arena, prototype->stack_class);
+	if (hauli_unlikely(!stack))
 		return NULL;
 	hauli_coro_prepare(co, stack, prototype->entry);
 	return co;
