@@ -316,7 +316,7 @@ void dns_net_run(void (*of_test)(void))
 	ck_assert_pstr_eq(dns_net_wrong, NULL);
 }
 
-struct dns_upstreams *dns_net_upstreams(unsigned n, uint32_t stale)
+struct dns_upstreams *dns_net_upstreams(unsigned n, uint32_t stale, struct dns_upstreams *previous)
 {
 	const struct dns_upstream_opts opts = {
 		.host = dns_net_host, .secret = &secret, .stale = stale};
@@ -329,7 +329,7 @@ struct dns_upstreams *dns_net_upstreams(unsigned n, uint32_t stale)
 		if (dns_endpoint_parse(&servers[i], text, strlen(text)))
 			abort();
 	}
-	return dns_upstreams_create(servers, n, &opts, NULL);
+	return dns_upstreams_create(servers, n, &opts, previous);
 }
 
 struct dns_key dns_net_key(const char *name)

@@ -54,8 +54,8 @@ extern struct haul_host *dns_net_host;
 /* Runs the body in a coroutine on carrier 0. */
 void dns_net_run(void (*body)(void));
 
-/* A list of the first n servers. */
-struct dns_upstreams *dns_net_upstreams(unsigned n, uint32_t stale);
+/* A list of the first n servers, which knows what the previous one (NULL: none) has learnt. */
+struct dns_upstreams *dns_net_upstreams(unsigned n, uint32_t stale, struct dns_upstreams *previous);
 
 /* The key of a name's addresses. */
 struct dns_key dns_net_key(const char *name);

@@ -7,136 +7,45 @@
 #include "../../apps/haul-dns/about.h"
 #include "../../apps/haul-dns/stats.h"
 #include "base/random.h"
-#include "dns_net.h"
+#include "dns_client.h"
 
 static struct dns_net_server *const at = dns_net_servers;
-
-static struct dns_service service;
-static struct dns_config config;
-static struct hauli_u64_shared waiting[DNS_NET_CARRIERS], waiting_of[DNS_NETWORKS];
-
-/* A client's visit. */
-struct client {
-	struct dns_visit v;
-	uint8_t msg[4096];
-	enum dns_served served;
-	uint64_t began, ended;
-};
-
-static const char hosts[] = "192.0.2.99 local.example\n";
-
-static void begin_with(unsigned servers, const char *acl)
-{
-	const struct dns_shared_opts cache = {
-		.cache = {1 << 20, 4096}, .shards = 4, .flights_max = 4096, .waiters_max = 1000};
-	unsigned wrong_line;
-	size_t wrong;
-
-	memset(waiting, 0, sizeof(waiting));
-	memset(waiting_of, 0, sizeof(waiting_of));
-	service = (struct dns_service){.hash = {{5, 6}},
-		.cookies = {{7, 8}},
-		.patience = 1800 * HAUL_MS,
-		.deadline = 4 * HAUL_S,
-		.udp_max = 1232,
-		.waiting_max = 1000,
-		.waiting = waiting,
-		.waiting_of = waiting_of};
-	config.upstreams = dns_net_upstreams(servers, 86400);
-	if (!config.upstreams || dns_acl_parse(&config.acl, acl, strlen(acl), &wrong) ||
-		dns_hosts_parse(
-			&config.hosts, hosts, sizeof(hosts) - 1, &service.hash, &wrong_line) ||
-		dns_shared_create(&service.cache, &cache))
-		abort();
-	hauli_ptr_published_set(&service.config, &config);
-}
+static struct dns_service *const service = &dns_client_service;
 
 static void begin(unsigned servers)
 {
-	begin_with(servers, "10.0.0.0/8");
+	dns_client_begin(servers, "10.0.0.0/8");
 }
 
-static void end(void)
+static void ask_type(struct dns_client_visit *c, const char *name, unsigned type)
 {
-	for (unsigned i = 0; i < DNS_NET_CARRIERS; i++)
-		FAIL_UNLESS(hauli_u64_shared_get(&waiting[i]) == 0);
-	for (unsigned i = 0; i < DNS_NETWORKS; i++)
-		FAIL_UNLESS(hauli_u64_shared_get(&waiting_of[i]) == 0);
-	dns_shared_free(service.cache);
-	dns_acl_free(config.acl);
-	dns_hosts_free(config.hosts);
-	dns_upstreams_release(config.upstreams);
+	dns_client_init(c, name, type, 0);
+	dns_client_serve(c);
 }
 
-/* A query for a name, with EDNS if that has a cookie's length or is 0, and without if it is -1. */
-static void init(struct client *c, const char *name, unsigned type, int cookie)
-{
-	static const uint8_t head[DNS_HEADER] = {0x12, 0x34, DNS_RD >> 8, 0, 0, 1};
-	uint8_t *p = c->msg + DNS_HEADER;
-
-	memset(&c->v, 0, sizeof(c->v));
-	memcpy(c->msg, head, sizeof(head));
-	p += dns_name_parse(name, strlen(name), p);
-	dns_put16(p, type);
-	dns_put16(p + 2, DNS_IN);
-	p += 4;
-	if (cookie >= 0) {
-		static const uint8_t opt[DNS_OPT] = {0, 0, DNS_OPT_TYPE, 0x10, 0};
-
-		memcpy(p, opt, sizeof(opt));
-		p += sizeof(opt);
-		c->msg[11] = 1;
-	}
-	if (cookie > 0) {
-		dns_put16(p - 2, 4 + (unsigned)cookie);
-		dns_put16(p, DNS_OPTION_COOKIE);
-		dns_put16(p + 2, (unsigned)cookie);
-		memset(p + 4, 0x77, (size_t)cookie);
-		p += 4 + cookie;
-	}
-	c->v.msg = c->msg;
-	c->v.n = (size_t)(p - c->msg);
-	c->v.room = sizeof(c->msg);
-	haul_addr_parse(&c->v.client, "10.1.1.1");
-}
-
-static void serve(struct client *c)
-{
-	c->began = haul_now();
-	c->served = dns_serve(&service, &c->v);
-	c->ended = haul_now();
-	dns_serve_rest(&service, &c->v);
-}
-
-static void ask_type(struct client *c, const char *name, unsigned type)
-{
-	init(c, name, type, 0);
-	serve(c);
-}
-
-static void ask(struct client *c, const char *name)
+static void ask(struct dns_client_visit *c, const char *name)
 {
 	ask_type(c, name, DNS_A);
 }
 
-static unsigned code(const struct client *c)
+static unsigned code(const struct dns_client_visit *c)
 {
 	return c->served == DNS_SERVED ? c->msg[3] & DNS_RCODE : 100;
 }
 
-static unsigned answers(const struct client *c)
+static unsigned answers(const struct dns_client_visit *c)
 {
 	return dns_get16(c->msg + 6);
 }
 
 /* Of the first record, which is behind the question. */
-static uint32_t ttl(const struct client *c)
+static uint32_t ttl(const struct dns_client_visit *c)
 {
 	return dns_get32(c->msg + DNS_HEADER + c->v.query.question + 6);
 }
 
 /* The reason that the OPT at the end has; -1: none. */
-static int reason(const struct client *c)
+static int reason(const struct dns_client_visit *c)
 {
 	const uint8_t *end = c->msg + c->v.reply.n;
 
@@ -150,7 +59,7 @@ static bool pass(uint64_t ns)
 
 static void hits(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
 	ask(&c, "www.example.org");
@@ -164,12 +73,12 @@ static void hits(void)
 	FAIL_UNLESS(dns_net_counts[DNS_COUNT_NOERROR] == 2);
 	/* AD and AA are never set, and RA is. */
 	FAIL_UNLESS((dns_get16(c.msg + 2) & (DNS_AD | DNS_AA | DNS_RA)) == DNS_RA);
-	end();
+	dns_client_end();
 }
 
 static void *serve_one(void *arg)
 {
-	serve(arg);
+	dns_client_serve(arg);
 	return NULL;
 }
 
@@ -177,13 +86,13 @@ enum { MANY = 100 };
 
 static void equal_ones(void)
 {
-	static struct client clients[MANY];
+	static struct dns_client_visit clients[MANY];
 	struct haul_coro *cos[MANY];
 
 	begin(1);
 	at[0].delay = 50 * HAUL_MS;
 	for (unsigned i = 0; i < MANY; i++) {
-		init(&clients[i], "www.example.org", DNS_A, 0);
+		dns_client_init(&clients[i], "www.example.org", DNS_A, 0);
 		FAIL_UNLESS(haul_spawn(&cos[i], serve_one, &clients[i], NULL) == 0);
 	}
 	for (unsigned i = 0; i < MANY; i++)
@@ -191,12 +100,12 @@ static void equal_ones(void)
 	for (unsigned i = 0; i < MANY; i++)
 		FAIL_UNLESS(code(&clients[i]) == DNS_NOERROR && answers(&clients[i]) == 1);
 	FAIL_UNLESS(at[0].asked == 1 && dns_net_counts[DNS_COUNT_JOINED] == MANY - 1);
-	end();
+	dns_client_end();
 }
 
 static void nobody_answers(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(2);
 	at[0].does = at[1].does = DOES_NOTHING;
@@ -211,13 +120,13 @@ static void nobody_answers(void)
 	FAIL_UNLESS(pass(6 * HAUL_S));
 	ask(&c, "www.example.org");
 	FAIL_UNLESS(code(&c) == DNS_NOERROR);
-	end();
+	dns_client_end();
 }
 
 /* What is not the servers' fault is not told to later clients. */
 static void own_failures(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
 	at[0].does = DOES_TRUNCATE;
@@ -227,12 +136,12 @@ static void own_failures(void)
 	at[0].tcp_error = 0;
 	ask(&c, "www.example.org");
 	FAIL_UNLESS(code(&c) == DNS_NOERROR && at[0].asked == 2);
-	end();
+	dns_client_end();
 }
 
 static void expired_ones(void)
 {
-	struct client c, d;
+	struct dns_client_visit c, d;
 	struct haul_coro *co;
 
 	begin(1);
@@ -242,7 +151,7 @@ static void expired_ones(void)
 	FAIL_UNLESS(pass(3 * HAUL_S));
 	at[0].does = DOES_NOTHING;
 	/* The client that has waited gets the expired one, and so does the one beside it. */
-	init(&d, "www.example.org", DNS_A, 0);
+	dns_client_init(&d, "www.example.org", DNS_A, 0);
 	FAIL_UNLESS(haul_spawn(&co, serve_one, &d, NULL) == 0);
 	ask(&c, "www.example.org");
 	haul_join(co, NULL, HAUL_FOREVER);
@@ -257,12 +166,12 @@ static void expired_ones(void)
 	FAIL_UNLESS(pass(31 * HAUL_S));
 	ask(&c, "www.example.org");
 	FAIL_UNLESS(code(&c) == DNS_NOERROR && ttl(&c) == 2);
-	end();
+	dns_client_end();
 }
 
 static void asked_in_advance(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
 	at[0].ttl = 100;
@@ -276,19 +185,19 @@ static void asked_in_advance(void)
 	FAIL_UNLESS(code(&c) == DNS_NOERROR && ttl(&c) == 100);
 	/* For who cannot wait: in a coroutine of its own. */
 	FAIL_UNLESS(pass(95 * HAUL_S));
-	init(&c, "www.example.org", DNS_A, 0);
-	FAIL_UNLESS(dns_serve(&service, &c.v) == DNS_SERVED && c.v.flight);
-	dns_serve_rest_later(&service, &c.v);
+	dns_client_init(&c, "www.example.org", DNS_A, 0);
+	FAIL_UNLESS(dns_serve(service, &c.v) == DNS_SERVED && c.v.flight);
+	dns_serve_rest_later(service, &c.v);
 	memset(&c, 0, sizeof(c));
 	FAIL_UNLESS(pass(2 * HAUL_S));
 	ask(&c, "www.example.org");
 	FAIL_UNLESS(at[0].asked == 3 && ttl(&c) == 100 - 1);
-	end();
+	dns_client_end();
 }
 
 static void special_ones(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
 	ask(&c, "local.example");
@@ -299,41 +208,41 @@ static void special_ones(void)
 	FAIL_UNLESS(code(&c) == DNS_NOERROR && answers(&c) == 1 && c.v.reply.n < 100);
 	ask_type(&c, "www.example.org", DNS_AXFR);
 	FAIL_UNLESS(code(&c) == DNS_NOTIMP);
-	init(&c, "www.example.org", DNS_A, 0);
+	dns_client_init(&c, "www.example.org", DNS_A, 0);
 	c.msg[2] = 0; /* no RD */
-	serve(&c);
+	dns_client_serve(&c);
 	FAIL_UNLESS(code(&c) == DNS_REFUSED);
-	init(&c, "www.example.org", DNS_A, -1);
+	dns_client_init(&c, "www.example.org", DNS_A, -1);
 	c.msg[c.v.n - 1] = DNS_CH;
-	serve(&c);
+	dns_client_serve(&c);
 	FAIL_UNLESS(code(&c) == DNS_REFUSED);
-	init(&c, "www.example.org", DNS_A, 0);
+	dns_client_init(&c, "www.example.org", DNS_A, 0);
 	c.msg[2] |= 0x28; /* UPDATE */
-	serve(&c);
+	dns_client_serve(&c);
 	FAIL_UNLESS(code(&c) == DNS_NOTIMP);
-	init(&c, "www.example.org", DNS_A, 0);
+	dns_client_init(&c, "www.example.org", DNS_A, 0);
 	c.msg[2] |= 0x80; /* an answer */
-	serve(&c);
+	dns_client_serve(&c);
 	FAIL_UNLESS(c.served == DNS_NO_QUERY);
-	init(&c, "www.example.org", DNS_A, 0);
+	dns_client_init(&c, "www.example.org", DNS_A, 0);
 	haul_addr_parse(&c.v.client, "11.1.1.1");
-	serve(&c);
+	dns_client_serve(&c);
 	FAIL_UNLESS(code(&c) == DNS_REFUSED && reason(&c) == DNS_EDE_PROHIBITED);
 	FAIL_UNLESS(at[0].asked == 0);
-	end();
+	dns_client_end();
 }
 
-static bool tells(
-	struct client *c, const char *name, unsigned type, unsigned want, const char *text)
+static bool tells(struct dns_client_visit *c, const char *name, unsigned type, unsigned want,
+	const char *text)
 {
 	size_t n = text ? strlen(text) : 0;
 	uint8_t *record;
 
-	init(c, name, type, -1);
+	dns_client_init(c, name, type, -1);
 	c->msg[2] = 0; /* no RD, as of dig +norec */
 	c->msg[c->v.n - 1] = DNS_CH;
 	record = c->msg + c->v.n;
-	serve(c);
+	dns_client_serve(c);
 	return c->served == DNS_SERVED && code(c) == want && answers(c) == (text != NULL) &&
 		(!text ||
 			(record[12] == n && memcmp(record + 13, text, n) == 0 &&
@@ -344,12 +253,12 @@ static bool tells(
 static void about(void)
 {
 	char most[DNS_TEXT_MAX + 1] = "";
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
-	service.id = NULL;
+	service->id = NULL;
 	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_REFUSED, NULL));
-	service.id = "node1";
+	service->id = "node1";
 	FAIL_UNLESS(tells(&c, "ID.Server", DNS_TXT, DNS_NOERROR, "node1"));
 	FAIL_UNLESS(tells(&c, "id.server", DNS_A, DNS_REFUSED, NULL));
 	FAIL_UNLESS(tells(&c, "id.servers", DNS_TXT, DNS_REFUSED, NULL));
@@ -358,33 +267,33 @@ static void about(void)
 	FAIL_UNLESS(tells(&c, "health.server", DNS_TXT, DNS_SERVFAIL, "draining"));
 	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_NOERROR, "node1"));
 	dns_net_state = "serving";
-	service.id = memset(most, 'x', DNS_TEXT_MAX);
+	service->id = memset(most, 'x', DNS_TEXT_MAX);
 	FAIL_UNLESS(tells(&c, "id.server", DNS_TXT, DNS_NOERROR, most));
-	service.id = NULL;
+	service->id = NULL;
 	FAIL_UNLESS(dns_about_is_id(most) && dns_about_is_id("Node_1.a-b"));
 	FAIL_UNLESS(!dns_about_is_id("") && !dns_about_is_id("a b") && !dns_about_is_id("\xe9"));
 	FAIL_UNLESS(at[0].asked == 0);
-	end();
+	dns_client_end();
 }
 
 static void full(void)
 {
-	struct client c, d;
+	struct dns_client_visit c, d;
 	struct haul_coro *co;
 
 	begin(1);
 	ask(&c, "known.example.org");
-	service.waiting_max = 2; /* and 1 of a network */
+	service->waiting_max = 2; /* and 1 of a network */
 	at[0].delay = HAUL_S;
 	at[0].lost = 0;
-	init(&c, "slow.example.org", DNS_A, 0);
+	dns_client_init(&c, "slow.example.org", DNS_A, 0);
 	FAIL_UNLESS(haul_spawn(&co, serve_one, &c, NULL) == 0);
 	FAIL_UNLESS(pass(HAUL_MS));
 	ask(&d, "other.example.org");
 	FAIL_UNLESS(code(&d) == DNS_SERVFAIL && d.ended == d.began);
-	init(&d, "other.example.org", DNS_A, 0);
+	dns_client_init(&d, "other.example.org", DNS_A, 0);
 	haul_addr_parse(&d.v.client, "10.7.1.1");
-	serve(&d);
+	dns_client_serve(&d);
 	FAIL_UNLESS(code(&d) == DNS_NOERROR && d.ended > d.began);
 	ask(&d, "known.example.org");
 	FAIL_UNLESS(code(&d) == DNS_NOERROR && d.ended == d.began);
@@ -393,35 +302,35 @@ static void full(void)
 	FAIL_UNLESS(code(&c) == DNS_NOERROR);
 	/* Nor is anything asked for in advance; and what is, counts. */
 	at[0].delay = 0;
-	service.waiting_max = 0;
+	service->waiting_max = 0;
 	FAIL_UNLESS(pass(290 * HAUL_S));
 	ask(&d, "known.example.org");
 	FAIL_UNLESS(code(&d) == DNS_NOERROR && dns_net_counts[DNS_COUNT_REFRESHED] == 0);
-	service.waiting_max = 2;
+	service->waiting_max = 2;
 	at[0].does = DOES_NOTHING;
-	init(&c, "known.example.org", DNS_A, 0);
+	dns_client_init(&c, "known.example.org", DNS_A, 0);
 	FAIL_UNLESS(haul_spawn(&co, serve_one, &c, NULL) == 0);
 	FAIL_UNLESS(pass(HAUL_MS));
 	FAIL_UNLESS(code(&c) == DNS_NOERROR && dns_net_counts[DNS_COUNT_REFRESHED] == 1);
-	FAIL_UNLESS(hauli_u64_shared_get(&waiting[0]) == 1);
+	FAIL_UNLESS(hauli_u64_shared_get(&service->waiting[0]) == 1);
 	ask(&d, "other2.example.org");
 	FAIL_UNLESS(code(&d) == DNS_SERVFAIL && d.ended == d.began);
 	haul_join(co, NULL, HAUL_FOREVER);
-	end();
+	dns_client_end();
 }
 
 /* How many of n answers to a name a client gets whole, and truncated. */
 static void count(unsigned n, int cookie, unsigned *whole, unsigned *truncated)
 {
-	struct client c;
+	struct dns_client_visit c;
 	uint8_t known[16] = {0};
 
 	*whole = *truncated = 0;
 	for (unsigned i = 0; i < n; i++) {
-		init(&c, "www.example.org", DNS_A, cookie);
+		dns_client_init(&c, "www.example.org", DNS_A, cookie);
 		if (cookie > 8 && i > 0)
 			memcpy(c.msg + c.v.n - 16, known, 16);
-		serve(&c);
+		dns_client_serve(&c);
 		if (c.served == DNS_SERVED && c.msg[2] & DNS_TC >> 8)
 			++*truncated;
 		else if (c.served == DNS_SERVED)
@@ -439,7 +348,7 @@ static void limits(void)
 	unsigned whole, truncated;
 
 	begin(1);
-	FAIL_UNLESS(dns_rrl_create(&service.rrl, &opts, &service.hash) == 0);
+	FAIL_UNLESS(dns_rrl_create(&service->rrl, &opts, &service->hash) == 0);
 	count(110, 0, &whole, &truncated);
 	FAIL_UNLESS(whole >= 10 && whole <= 12);
 	FAIL_UNLESS(truncated >= 20 && truncated <= 80); /* by chance */
@@ -447,20 +356,20 @@ static void limits(void)
 	/* A client with a cookie of ours has the address that it claims. */
 	count(100, 24, &whole, &truncated);
 	FAIL_UNLESS(whole >= 99);
-	dns_rrl_free(service.rrl);
-	end();
+	dns_rrl_free(service->rrl);
+	dns_client_end();
 }
 
 static void the_end(void)
 {
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(1);
-	hauli_u64_shared_set(&service.is_ending, 1);
+	hauli_u64_shared_set(&service->is_ending, 1);
 	at[0].does = DOES_NOTHING;
 	ask(&c, "www.example.org");
 	FAIL_UNLESS(c.served == DNS_ENDING);
-	end();
+	dns_client_end();
 }
 
 /* Nothing that comes in is answered by more than is allowed, or twice, or not in time. */
@@ -470,7 +379,7 @@ static void random_queries(void)
 {
 	static const unsigned types[] = {DNS_A, DNS_AAAA, DNS_MX, DNS_ANY, DNS_OPT_TYPE, 0, 65535};
 	struct hauli_random random;
-	struct client c;
+	struct dns_client_visit c;
 
 	begin(2);
 	at[0].does = DOES_TRUNCATE;
@@ -481,7 +390,7 @@ static void random_queries(void)
 		size_t max, came;
 
 		snprintf(name, sizeof(name), "n%u.example", hauli_random_below(&random, 50));
-		init(&c, name, types[hauli_random_below(&random, 7)],
+		dns_client_init(&c, name, types[hauli_random_below(&random, 7)],
 			(int)hauli_random_below(&random, 42) - 1);
 		while (changes-- > 0)
 			c.msg[hauli_random_below(&random, (uint32_t)c.v.n)] ^=
@@ -489,7 +398,7 @@ static void random_queries(void)
 		if (hauli_random_below(&random, 10) == 0)
 			c.v.n = hauli_random_below(&random, (uint32_t)c.v.n + 1);
 		came = c.v.n;
-		serve(&c);
+		dns_client_serve(&c);
 		FAIL_UNLESS(c.ended - c.began <= 4 * HAUL_S);
 		if (c.served != DNS_SERVED) {
 			FAIL_UNLESS(
@@ -501,7 +410,7 @@ static void random_queries(void)
 		FAIL_UNLESS(c.v.reply.n >= DNS_HEADER && c.msg[2] & 0x80);
 		FAIL_UNLESS((dns_get16(c.msg + 2) & DNS_AD) == 0);
 	}
-	end();
+	dns_client_end();
 }
 
 #define TEST(name)                       \

@@ -45,7 +45,7 @@ static struct dns_upstream_stats stats_of(struct dns_upstreams *u, unsigned i)
 
 static void fastest(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(3, 0);
+	struct dns_upstreams *u = dns_net_upstreams(3, 0, NULL);
 	struct dns_upstream_stats st;
 
 	at[0].delay = 30 * HAUL_MS;
@@ -65,7 +65,7 @@ static void fastest(void)
 
 static void lost_packets(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 	uint64_t began = haul_now();
 
 	at[0].lost = 2;
@@ -78,7 +78,7 @@ static void lost_packets(void)
 
 static void a_dead_one(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(2, 0);
+	struct dns_upstreams *u = dns_net_upstreams(2, 0, NULL);
 	unsigned asked;
 	uint64_t began;
 
@@ -117,7 +117,7 @@ static void a_dead_one(void)
 
 static void all_dead(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(3, 0);
+	struct dns_upstreams *u = dns_net_upstreams(3, 0, NULL);
 	uint64_t began, asked = 0;
 
 	for (unsigned i = 0; i < 3; i++)
@@ -138,7 +138,7 @@ static void all_dead(void)
 
 static void failures(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(3, 0);
+	struct dns_upstreams *u = dns_net_upstreams(3, 0, NULL);
 	uint64_t began = haul_now();
 
 	at[0].does = DOES_FAIL;
@@ -155,7 +155,7 @@ static void failures(void)
 
 static void old_ones(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 
 	for (unsigned i = 0; i < 2; i++) {
 		at[0].does = i ? DOES_REFUSE_EDNS_BARELY : DOES_REFUSE_EDNS;
@@ -172,7 +172,7 @@ static void old_ones(void)
 
 static void tcp(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 
 	at[0].does = DOES_TRUNCATE;
 	FAIL_UNLESS(ask(u) == 1000 && at[0].asked == 1 && at[0].asked_tcp == 1);
@@ -189,7 +189,7 @@ static void tcp(void)
 
 static void cookies(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 
 	at[0].does = DOES_WANT_COOKIES;
 	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 2);
@@ -218,7 +218,7 @@ static void cookies(void)
 /* A server that knew cookies has become one that does not know EDNS. */
 static void older_ones(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 
 	for (unsigned i = 0; i < 2; i++) {
 		at[0].does = DOES_WANT_COOKIES;
@@ -235,7 +235,7 @@ static void older_ones(void)
 /* What we lack says nothing about the server; nor does a deadline that ends the question early. */
 static void own_failures(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 	const int errors[] = {-EMFILE, -ENFILE, -ENOMEM, -ENOBUFS, -EADDRNOTAVAIL};
 
 	at[0].does = DOES_TRUNCATE;
@@ -252,7 +252,7 @@ static void own_failures(void)
 
 static void forgeries(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 
 	at[0].does = DOES_FORGE;
 	for (unsigned i = 0; i < 10; i++) {
@@ -267,7 +267,7 @@ static void forgeries(void)
 
 static void reloads(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(2, 0), *next;
+	struct dns_upstreams *u = dns_net_upstreams(2, 0, NULL), *next;
 	const struct dns_secret other = {{3, 4}};
 	const struct dns_upstream_opts opts = {.host = dns_net_host, .secret = &other};
 	struct dns_endpoint servers[2] = {stats_of(u, 1).addr};
@@ -295,7 +295,7 @@ static void *stop_later(void *arg)
 
 static void stops(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	struct dns_upstreams *u = dns_net_upstreams(1, 0, NULL);
 	struct haul_coro *co;
 	uint64_t began = haul_now();
 
@@ -313,7 +313,7 @@ static uint64_t seed;
 
 static void anything(void)
 {
-	struct dns_upstreams *u = dns_net_upstreams(4, 0);
+	struct dns_upstreams *u = dns_net_upstreams(4, 0, NULL);
 	struct hauli_random random;
 
 	hauli_random_init(&random, seed);
