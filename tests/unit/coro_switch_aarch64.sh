@@ -36,7 +36,7 @@ cases() {
 	cross "$@" -o "$dir/cases" "$root/tests/unit/coro_switch_bare.c" \
 		"$root/tests/unit/coro_switch_cases.c" "$root"/lib/coro/*.c \
 		"$root"/lib/coro/*_aarch64.S \
-		"$root/lib/base/assert.c" "$root/lib/base/forks.c" -lm
+		"$root/lib/base/assert.c" "$root/lib/base/cgroup.c" "$root/lib/base/forks.c" -lm
 	rc=0
 	qemu-aarch64 "$dir/cases" > "$dir/tap" || rc=$?
 	grep '^not ok' "$dir/tap" | sed 's/^/# /' || true
