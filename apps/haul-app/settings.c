@@ -126,7 +126,7 @@ static const struct haul_app_option options[] = {
 			"plotter: FILE-port0-handler.hgrm, ..."},
 	{"--metrics", "[ADDR:]PORT", HAUL_APP_TEXT, &hauli_app_state.metrics, .zero = "none",
 		.help = "serve figures by HTTP, at /metrics, for Prometheus; to this machine\n"
-			"only without an address"},
+			"only without an address; systemd[:NAME]: at a socket that it passes"},
 	{"--on-health", "COMMAND", HAUL_APP_TEXT, &hauli_app_state.on_health, .zero = "none",
 		.help = "run the program COMMAND, a path, with one argument when the health\n"
 			"changes:\n"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <haul-app/app.h>
+#include <haul-app/listener.h>
 #include <haul-dpdk/flow.h>
 #include <haul-dpdk/port_info.h>
 #include <haul/haul.h>
@@ -299,12 +300,34 @@ static void note_ways(struct haul_app *app)
 	free(w);
 }
 
+static int start_tcp(struct haul_app *app)
+{
+	struct dns_tcp_opts opts = {.connections_max = (uint32_t)dns_options.connections,
+		.carriers = polling(app),
+		.stop_ns = 1 /* what waits for servers has had --stop-time */};
+	char line[512], why[512];
+	int fd = haul_app_listener_get("--tcp", dns_options.tcp, why, sizeof(why)), rc = 0;
+
+	if (fd < 0 && fd != -ENOENT) {
+		rc = fd;
+		snprintf(line, sizeof(line), "%s: %.400s", dns_options.tcp, why);
+	} else {
+		opts.socket = fd < 0 ? 0 : fd;
+		rc = dns_tcp_start(
+			&tcp, app->rt, dns_options.tcp, &opts, serve_tcp, NULL, line, sizeof(line));
+	}
+	if (rc < 0) {
+		haul_app_say(app->program, "--tcp %s", line);
+		return HAUL_APP_FAILED;
+	}
+	if (fd == -ENOENT)
+		haul_app_listener_offer("--tcp", dns_options.tcp, dns_tcp_socket(tcp));
+	return HAUL_APP_DONE;
+}
+
 /* Pollers run. */
 static int start(struct haul_app *app)
 {
-	const struct dns_tcp_opts opts = {.connections_max = (uint32_t)dns_options.connections,
-		.carriers = polling(app),
-		.stop_ns = 1 /* what waits for servers has had --stop-time */};
 	char line[256];
 
 	if (haul_host_start(host, app->io, line, sizeof(line))) {
@@ -312,12 +335,8 @@ static int start(struct haul_app *app)
 		return HAUL_APP_FAILED;
 	}
 	(void)haul_flow_reserve(host, (uint16_t)dns_options.udp_port); /* there are no flows yet */
-	if (dns_options.tcp &&
-		dns_tcp_start(&tcp, app->rt, dns_options.tcp, &opts, serve_tcp, NULL, line,
-			sizeof(line)) < 0) {
-		haul_app_say(app->program, "--tcp %s", line);
+	if (dns_options.tcp && start_tcp(app) != HAUL_APP_DONE)
 		return HAUL_APP_FAILED;
-	}
 	note_ways(app);
 	haul_app_say(app->program, "ready: port %u", (unsigned)dns_options.udp_port);
 	return HAUL_APP_DONE;

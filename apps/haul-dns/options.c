@@ -58,7 +58,8 @@ const struct haul_app_option dns_option_table[] = {
 	{"--udp-size", "BYTES", HAUL_APP_NUMBER, &dns_options.udp_max, .min = 512, .max = 1472,
 		.help = "longest answer by UDP, if the MTU of its port has room for it"},
 	{"--tcp", "ADDR:PORT", HAUL_APP_TEXT, &dns_options.tcp, .zero = "none",
-		.help = "serve TCP, too, on an address of the kernel, which does it"},
+		.help = "serve TCP, too, on an address of the kernel, which does it;\n"
+			"systemd[:NAME]: on a socket that systemd passes"},
 	{"--connections", "N", HAUL_APP_NUMBER, &dns_options.connections, .min = 1, .max = 1000000,
 		.help = "most connections by TCP", .needs = "--tcp", .has_effect = has_tcp},
 	{"--cache", "MB", HAUL_APP_NUMBER, &dns_options.cache_mb, .min = 1, .max = 1 << 20,

@@ -88,6 +88,20 @@ static int open_socket(const struct haul_addr *addr, uint16_t *port)
 	return fd;
 }
 
+int dns_tcp_take(int fd, uint16_t *port)
+{
+	struct sockaddr_storage kernel;
+	socklen_t length = sizeof(kernel);
+	int on = 1;
+
+	/* As open_socket() does. */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (getsockname(fd, (struct sockaddr *)&kernel, &length) != 0)
+		return -errno;
+	dns_tcp_from_kernel(&kernel, port);
+	return fd;
+}
+
 int dns_tcp_listen(const char *text, uint16_t *port, char *errbuf, size_t errlen)
 {
 	struct haul_addr addr;

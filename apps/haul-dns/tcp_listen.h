@@ -12,4 +12,7 @@
  */
 int dns_tcp_listen(const char *text, uint16_t *port, char *errbuf, size_t errlen);
 
+/* The same of a socket that listens already. Returns fd, or -errno. */
+int dns_tcp_take(int fd, uint16_t *port);
+
 #endif

@@ -365,8 +365,11 @@ int dns_tcp_start(struct dns_tcp **tcp, struct haul_runtime *rt, const char *lis
 {
 	static const struct haul_coro_opts acceptor = {.name = "tcp acceptor"};
 	struct dns_tcp *t = calloc(1, sizeof(*t));
-	int rc = t ? dns_tcp_listen(listen, &t->port, errbuf, errlen) : -ENOMEM;
+	int rc = -ENOMEM;
 
+	if (t)
+		rc = opts && opts->socket ? dns_tcp_take(opts->socket, &t->port)
+					  : dns_tcp_listen(listen, &t->port, errbuf, errlen);
 	if (rc < 0)
 		goto fail;
 	t->fd = rc;
@@ -393,6 +396,11 @@ fail:
 uint16_t dns_tcp_port(const struct dns_tcp *t)
 {
 	return t->port;
+}
+
+int dns_tcp_socket(const struct dns_tcp *t)
+{
+	return t->fd;
 }
 
 void dns_tcp_get_stats(const struct dns_tcp *t, struct dns_tcp_stats *stats)

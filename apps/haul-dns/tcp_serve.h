@@ -24,6 +24,7 @@ struct dns_tcp_opts {
 	uint32_t queries_max; /* of a connection, under way at once: others are not read; 0: 16 */
 	unsigned carriers; /* connections are served by those with lower numbers; 0: by all */
 	uint64_t idle_ns; /* to send a query, from the one before, or to take an answer; 0: 10 s */
+	int socket; /* that listens, and is closed with the rest; 0: opens its own */
 	uint64_t stop_ns; /* for queries under way at the stop, which then are cancelled; 0: 1 s */
 };
 
@@ -54,8 +55,9 @@ int dns_tcp_start(struct dns_tcp **tcp, struct haul_runtime *rt, const char *lis
 	const struct dns_tcp_opts *opts, dns_tcp_answer *answer, void *arg, char *errbuf,
 	size_t errlen);
 
-/* The port that it listens on. Any thread. */
+/* The port that it listens on, and the socket. Any thread. */
 uint16_t dns_tcp_port(const struct dns_tcp *tcp);
+int dns_tcp_socket(const struct dns_tcp *tcp);
 
 /* Any thread. */
 void dns_tcp_get_stats(const struct dns_tcp *tcp, struct dns_tcp_stats *stats);

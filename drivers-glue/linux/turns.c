@@ -14,9 +14,9 @@
 	{                                                                           \
 		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = to, .src_reg = from \
 	}
-#define SET(to, value)                                                           \
-	{                                                                        \
-		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = to, .imm = value \
+#define NEGATE(reg)                                                 \
+	{                                                           \
+		.code = BPF_ALU64 | BPF_NEG | BPF_K, .dst_reg = reg \
 	}
 #define ADD(to, value)                                                           \
 	{                                                                        \
@@ -59,8 +59,6 @@
 #define ADDRESS(fd)                                                               \
 	STORE(BPF_REG_10, -4, 0), MOV(BPF_REG_2, BPF_REG_10), ADD(BPF_REG_2, -4), \
 		MAP(BPF_REG_1, fd), CALL(BPF_FUNC_map_lookup_elem), UNLESS(BPF_REG_0, 0, 1), EXIT
-
-enum { WHOLE = -1 }; /* bytes of a packet that the socket gets */
 
 static int bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
@@ -112,10 +110,8 @@ int hauli_turns_newer(int fd, int turn, int choice)
 		LOAD(BPF_REG_6, BPF_REG_0),
 		ADDRESS(choice),
 		KEEP(BPF_REG_0, BPF_REG_6),
-		SET(BPF_REG_0, 0),
-		UNLESS(BPF_REG_6, 0, 1),
-		EXIT,
-		SET(BPF_REG_0, WHOLE),
+		MOV(BPF_REG_0, BPF_REG_6),
+		NEGATE(BPF_REG_0), /* 1: all of the packet; 0: nothing */
 		EXIT,
 	};
 
@@ -126,11 +122,8 @@ int hauli_turns_older(int fd, int choice)
 {
 	const struct bpf_insn code[] = {
 		ADDRESS(choice),
-		LOAD(BPF_REG_6, BPF_REG_0),
-		SET(BPF_REG_0, WHOLE),
-		UNLESS(BPF_REG_6, 0, 1),
-		EXIT,
-		SET(BPF_REG_0, 0),
+		LOAD(BPF_REG_0, BPF_REG_0),
+		ADD(BPF_REG_0, -1), /* 0: all of the packet; 1: nothing */
 		EXIT,
 	};
 

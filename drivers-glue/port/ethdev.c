@@ -343,7 +343,8 @@ static void restore_iface(const struct haul_port *port, const struct hauli_vdev 
 {
 	bool ours = port->config.promiscuous != HAUL_FILTER_DEFAULT || port->kind->promiscuous;
 
-	if (v->port_id == RTE_MAX_ETHPORTS || port->handed_over)
+	/* Another process has it: the next one, or the one before, which goes on. */
+	if (v->port_id == RTE_MAX_ETHPORTS || port->handed_over || port->opts.offer)
 		return;
 	if (v->started && ours && port->was_promiscuous)
 		(void)rte_eth_promiscuous_enable(v->port_id);

@@ -26,7 +26,7 @@ bool haul_port_can_hand_over(const struct haul_port *port)
 	return port->kind->hand_over != NULL;
 }
 
-int haul_port_offer(
+int haul_port_make_offer(
 	struct haul_port *port, struct haul_port_offer *offer, char *errbuf, size_t errlen)
 {
 	struct rte_ether_addr mac = {0};
@@ -60,7 +60,7 @@ int haul_port_hand_over(struct haul_port *port, uint64_t timeout_ns)
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	h = port->kind->hand_over;
-	HAUL_MISUSE_IF(!h, "haul_port_offer() has refused it");
+	HAUL_MISUSE_IF(!h, "haul_port_make_offer() has refused it");
 	port->handed_over = true;
 	h->leave(port);
 	while (h->is_drained && !h->is_drained(port)) {
@@ -73,9 +73,14 @@ int haul_port_hand_over(struct haul_port *port, uint64_t timeout_ns)
 
 int haul_port_take(struct haul_port *port, char *errbuf, size_t errlen)
 {
+	int err;
+
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	HAUL_MISUSE_IF(!port->opts.offer, "it was opened without an offer");
-	return port->kind->hand_over->take(port, errbuf, errlen);
+	err = port->kind->hand_over->take(port, errbuf, errlen);
+	if (err == 0)
+		port->opts.offer = NULL; /* the next device is opened as any is */
+	return err;
 }
 
 int hauli_port_apart(struct haul_port *port,

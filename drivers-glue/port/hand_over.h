@@ -17,6 +17,10 @@ struct hauli_hand_over {
 	 * polled (NULL: it stays where both read it). */
 	void (*leave)(struct haul_port *port);
 	bool (*is_drained)(const struct haul_port *port);
+	/* Newer, before it opens the device: 0, or -errno with a line: these are no descriptors of
+	 * such a port. */
+	int (*check)(const struct haul_port *port, const struct haul_port_offer *offer,
+		char *errbuf, size_t errlen);
 	int (*take)(struct haul_port *port, char *errbuf, size_t errlen);
 	/* The PMD makes an interface of its own, which must not meet the other's: it gets a network
 	 * namespace, and take() replaces it. */

@@ -159,7 +159,7 @@ static int check_offer(const struct haul_port *port, char *errbuf, size_t errlen
 		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
 			"this kind of port cannot be taken over");
 	if (port->queues == port->opts.offer->queues)
-		return 0;
+		return port->kind->hand_over->check(port, port->opts.offer, errbuf, errlen);
 	return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 		"%u queues, and it has %u where it is taken from; use as many carriers",
 		port->queues, port->opts.offer->queues);

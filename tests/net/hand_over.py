@@ -2,98 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--hand-over: a program takes the ports of the one that runs, under a steady load: no packet is
 lost, answered twice or overtaken. Programs that end before, or want something else."""
-import json
 import os
 import random
-import signal
-import subprocess
+import socket
+import struct
 import sys
 import tempfile
+import threading
 import time
 
 import netns
+from hand_over_bed import Bed, Program, answers, echo, is_whole
 
-ECHO, STEADY = sys.argv[1:3]
-IP = "10.77.0.1"
+PATHS = sys.argv[1:3]
+ECHO, DNS = sys.argv[1], sys.argv[3]
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
-RATE = 2000  # packets a second: a busy machine handles them, too
-
-
-class Echo:
-    def __init__(self, d, port, carriers, *more, poller="block"):
-        self.log = open(os.path.join(d, f"log{time.monotonic_ns()}"), "w+")
-        self.process = subprocess.Popen(
-            [ECHO, "--port", port, "--ip", f"{IP}/24", "--carriers", str(carriers), "--poller",
-             poller, "--period", "0", "--hand-over", f"{d}/socket", *more],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
-
-    def said(self):
-        return netns.said(os.pread(self.log.fileno(), 1 << 20, 0).decode())
-
-    def is_ready(self):
-        return "ready" in self.said() or self.process.poll() is not None
-
-    def wait_ready(self):
-        netns.wait_for(self.is_ready, "haul-echo to be ready")
-        if self.process.poll() is not None:
-            raise RuntimeError(self.said())
-        return self
-
-    def end(self, sig=signal.SIGINT):
-        if self.process.poll() is None:
-            self.process.send_signal(sig)
-        return self.process.wait(60)
-
-
-class Bed:
-    """The first program, and the kernel's end of its port."""
-
-    def __init__(self, d, kind, carriers, *more):
-        self.d, self.carriers, self.more = d, carriers, more
-        self.port = f"{kind}:h0"
-        dev = "h0"
-        if kind == "afpacket":
-            netns.veth("h0", "h1", queues=carriers)
-            dev = "h1"
-        self.echo = self.start().wait_ready()
-        netns.ip6(dev)
-        netns.ip(f"addr add 10.77.0.2/24 dev {dev}")
-        netns.ip(f"link set {dev} up")
-        netns.wait_up(dev)
-
-    def start(self, *more):
-        return Echo(self.d, self.port, self.carriers, *self.more, *more)
-
-    def load(self, seconds):
-        return subprocess.Popen([STEADY, IP, "7", "8", str(RATE), str(seconds)],
-                                stdout=subprocess.PIPE, text=True)
-
-    def update(self):
-        new, old = self.start(), self.echo
-        netns.wait_for(new.is_ready, "the new one to be ready")
-        if new.process.poll() is not None:
-            raise RuntimeError(f"{new.said()}; the old one: {old.process.poll()}, {old.said()}")
-        rc = old.process.wait(60)
-        self.echo = new
-        return rc, old.said()
-
-    def close(self):
-        rc = self.echo.end()
-        if netns.exists("h0") and self.port.startswith("afpacket"):
-            self.promiscuous = "PROMISC" in subprocess.run(
-                ["ip", "link", "show", "h0"], capture_output=True, text=True, check=True).stdout
-            netns.ip("link del h0")
-        return rc
-
-
-def is_whole(load):
-    got = json.loads(load.communicate(timeout=120)[0])
-    return got["sent"] > 0 and got["lost"] == got["reordered"] == got["twice"] == 0, got
 
 
 def test_updates(tap, kind, carriers):
     with tempfile.TemporaryDirectory() as d:
-        bed = Bed(d, kind, carriers)
+        bed = Bed(PATHS, d, kind, carriers)
         load = bed.load(4 if netns.fewer() else 8)
         ends = [bed.update() for _ in range(2 if netns.fewer() else 4)]
         whole, got = is_whole(load)
@@ -111,7 +39,7 @@ def test_updates(tap, kind, carriers):
 def test_ends_before(tap, kind, rng):
     """The new one is killed, at any moment before it has the ports."""
     with tempfile.TemporaryDirectory() as d:
-        bed = Bed(d, kind, 1)
+        bed = Bed(PATHS, d, kind, 1)
         load = bed.load(4 if netns.fewer() else 10)
         for _ in range(3 if netns.fewer() else 8):
             new = bed.start()
@@ -133,17 +61,17 @@ def test_ends_before(tap, kind, rng):
 def test_others(tap):
     """Who wants other ports, or cannot be handed over, says so, and nothing happens."""
     with tempfile.TemporaryDirectory() as d:
-        bed = Bed(d, "tap", 1)
+        bed = Bed(PATHS, d, "tap", 1)
         for port, carriers, says in (("tap:h9", 1, "its port 0 is tap:h0; give the same one"),
                                      ("tap:h0", 2, "2 queues, and it has 1"),
                                      ("null:", 1, "its port 0 is tap:h0")):
-            new = Echo(d, port, carriers)
+            new = echo(ECHO, d, port, carriers)
             rc = new.process.wait(60)
             tap.ok(rc == 2 and says in new.said() and new.said().count("\n") == 1,
                    f"{port}, {carriers} carriers: refused", (rc, new.said()))
         whole, got = is_whole(bed.load(1))
         tap.ok(whole and bed.close() == 0, "the old one does not mind", got)
-        new = Echo(d, "null:", 1, poller="spin")
+        new = echo(ECHO, d, "null:", 1, poller="spin")
         rc = new.process.wait(60)
         tap.ok(rc == 2 and "only ports of the kinds tap and afpacket" in new.said(),
                "a port that cannot be handed over", (rc, new.said()))
@@ -156,8 +84,8 @@ def test_raw(tap):
     with tempfile.TemporaryDirectory() as d:
         netns.veth("r0", "r1")
         port = "net_af_packet0,iface=r0"
-        old = Echo(d, port, 1, poller="spin").wait_ready()
-        new = Echo(d, port, 1, poller="spin")
+        old = echo(ECHO, d, port, 1, poller="spin").wait_ready()
+        new = echo(ECHO, d, port, 1, poller="spin")
         rc = new.process.wait(60)
         tap.ok(rc == 1 and "--hand-over" in new.said() and old.process.poll() is None and
                old.end() == 0, "a raw vdev: refused", (rc, new.said(), old.said()))
@@ -176,13 +104,102 @@ def test_health(tap):
             with open(told) as f:
                 return f.read().split()
 
-        bed = Bed(d, "tap", 1, "--on-health", tell)
+        bed = Bed(PATHS, d, "tap", 1, "--on-health", tell)
         netns.wait_for(lambda: os.path.exists(told) and states()[-1:] == ["serving"], "the first")
         before = len(states())
         rc, _ = bed.update()
         netns.wait_for(lambda: len(states()) > before, "the second")
         bed.close()
         tap.ok(rc == 0 and states()[before:] == ["serving", "stopped"], "health goes on", states())
+
+
+class Clients:
+    """Connects again and again, until it is closed, and counts who does not get what it expects."""
+
+    def __init__(self, port, ask, expect):
+        self.good, self.bad, self.ends = 0, [], False
+        self.port, self.what, self.expect = port, ask, expect
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def ask(self):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as s:
+            s.sendall(self.what)
+            got = b""
+            while self.expect not in got:
+                more = s.recv(4096)
+                if not more:
+                    break
+                got += more
+        return self.expect in got
+
+    def run(self):
+        while not self.ends:
+            try:
+                if self.ask():
+                    self.good += 1
+                else:
+                    self.bad.append("no answer")
+            except OSError as e:
+                self.bad.append(str(e))
+
+    def close(self):
+        self.ends = True
+        self.thread.join()
+        return self.good, self.bad
+
+
+def test_metrics(tap):
+    """The socket of --metrics goes along: each request finds somebody."""
+    with tempfile.TemporaryDirectory() as d:
+        bed = Bed(PATHS, d, "tap", 1, "--metrics", "127.0.0.1:9100")
+        clients = Clients(9100, b"GET /metrics HTTP/1.0\r\n\r\n", b"200 OK")
+        rcs = [bed.update()[0] for _ in range(1 if netns.fewer() else 3)]
+        good, bad = clients.close()
+        # The old one ends with those that it has accepted.
+        refused = [b for b in bad if "refused" in b]
+        tap.ok(not any(rcs) and good > 0 and not refused and len(bad) <= 2 * len(rcs) and
+               bed.close() == 0, f"--metrics: {good} requests during updates", (rcs, bad[:3]))
+
+
+def test_dns(tap):
+    """The same of haul-dns --tcp, whose connections end, or are served, with the old one."""
+    name = b"\x02id\x06server\x00" + struct.pack(">HH", 16, 3)
+    query = struct.pack(">HHHHHH", 7, 0, 1, 0, 0, 0) + name
+    with tempfile.TemporaryDirectory() as d:
+        def start():
+            return Program(d, DNS, "--port", "tap:h0", "--address", "10.77.0.1/24", "--upstream",
+                           "10.77.0.2", "--tcp", "127.0.0.1:5353", "--id", "the-node", "--carriers",
+                           "1", "--poller", "block", "--period", "0", "--allow",
+                           "127.0.0.0/8").wait_ready()
+        old = start()
+        clients = Clients(5353, struct.pack(">H", len(query)) + query, b"the-node")
+        rcs = []
+        for _ in range(1 if netns.fewer() else 3):
+            new = start()
+            rcs.append(old.process.wait(60))
+            old = new
+        good, bad = clients.close()
+        refused = [b for b in bad if "refused" in b]
+        tap.ok(not any(rcs) and good > 0 and not refused and len(bad) <= 2 * len(rcs) and
+               old.end() == 0, f"--tcp: {good} connections during updates", (rcs, good, bad[:3]))
+
+
+def test_again(tap):
+    """A port that was taken over is lost, and taken again: it is opened as any is."""
+    with tempfile.TemporaryDirectory() as d:
+        bed = Bed(PATHS, d, "afpacket", 1, "--lost-port", "return")
+        bed.update()
+        netns.ip("link del h0")
+        netns.wait_for(lambda: "is taken again" in bed.echo.said(), "the loss")
+        netns.veth("h0", "h1")
+        netns.wait_for(lambda: "is back" in bed.echo.said(), "the return")
+        netns.ip("addr add 10.77.0.2/24 dev h1")
+        netns.wait_up("h1")
+        answers()
+        whole, got = is_whole(bed.load(1))
+        rc, _ = bed.update()
+        tap.ok(whole and rc == 0 and bed.close() == 0, "after an update: lost, and back", got)
 
 
 def main():
@@ -199,6 +216,10 @@ def main():
     test_others(tap)
     test_raw(tap)
     test_health(tap)
+    test_metrics(tap)
+    test_dns(tap)
+    if netns.can_open(tap, "afpacket", "a port that is lost"):
+        test_again(tap)
     tap.done()
 
 

@@ -189,7 +189,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
 	X(haul_port_has_link, NULL)                                             \
 	X(haul_port_can_hand_over, NULL)                                        \
-	X(haul_port_offer, NULL, NULL, NULL, 0)                                 \
+	X(haul_port_make_offer, NULL, NULL, NULL, 0)                            \
 	X(haul_port_keep, NULL)                                                 \
 	X(haul_port_hand_over, NULL, 0)                                         \
 	X(haul_port_take, NULL, NULL, 0)                                        \

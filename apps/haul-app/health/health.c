@@ -15,6 +15,7 @@
 #include <haul-dpdk/port_info.h>
 
 #include "conc/word.h"
+#include "process/unit.h"
 
 #define LOOK HAUL_S /* between questions, unless somebody is less patient */
 
@@ -27,7 +28,6 @@ struct pulse {
 static struct {
 	struct hauli_u32_published health; /* enum hauli_health */
 	struct pulse *pulses; /* of each carrier; NULL: nobody wants to know */
-	uint64_t watchdog; /* ns within which systemd wants a sign of life; 0: it wants none */
 	uint64_t looked_at;
 } h;
 
@@ -47,15 +47,11 @@ bool haul_app_is_serving(const char **state)
 
 bool hauli_health_is_watched(const struct hauli_app *a)
 {
-	return a->on_health || a->metrics || sd_watchdog_enabled(0, NULL) > 0;
+	return a->on_health || a->metrics || hauli_unit_watchdog() > 0;
 }
 
 int hauli_health_begin(struct hauli_app *a)
 {
-	uint64_t us;
-
-	if (sd_watchdog_enabled(0, &us) > 0)
-		h.watchdog = us * HAUL_US;
 	return hauli_guard_begin(a);
 }
 
@@ -69,7 +65,7 @@ static void set(const struct hauli_app *a, enum hauli_health health)
 	hauli_guard_tell(a, health);
 	if (changes)
 		sd_notifyf(0, "%sSTATUS=%s", ready ? "READY=1\n" : "", hauli_health_name(health));
-	if (h.watchdog && health != HAULI_HEALTH_HUNG)
+	if (hauli_unit_watchdog() && health != HAULI_HEALTH_HUNG)
 		sd_notify(0, "WATCHDOG=1");
 }
 
@@ -120,7 +116,8 @@ static bool has_any_link(const struct hauli_app *a)
 
 uint64_t hauli_health_period(const struct hauli_app *a)
 {
-	uint64_t most = h.watchdog && h.watchdog < a->hang_after ? h.watchdog : a->hang_after;
+	uint64_t watchdog = hauli_unit_watchdog();
+	uint64_t most = watchdog && watchdog < a->hang_after ? watchdog : a->hang_after;
 
 	return most / 3 < LOOK ? most / 3 : LOOK;
 }
@@ -166,8 +163,10 @@ void hauli_health_stopped(struct hauli_app *a)
 
 void hauli_health_handed_over(struct hauli_app *a)
 {
-	sd_notify(0, "STOPPING=1");
-	set(a, HAULI_HEALTH_HANDED_OVER);
+	hauli_u32_published_set(&h.health, HAULI_HEALTH_HANDED_OVER);
+	hauli_guard_tell(a, HAULI_HEALTH_HANDED_OVER);
+	if (!hauli_unit_has_heir())
+		sd_notify(0, "STOPPING=1\nSTATUS=handed over");
 }
 
 void hauli_health_end(void)

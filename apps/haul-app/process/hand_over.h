@@ -29,6 +29,9 @@ bool hauli_hand_over_begins(void);
 void hauli_hand_over_leave(struct hauli_app *a);
 void hauli_hand_over_done(struct hauli_app *a);
 
+/* A port is about to lose its device: what was offered is not valid any more. */
+void hauli_hand_over_withdraw(const struct hauli_app *a, const char *why);
+
 /* Listens no more. */
 void hauli_hand_over_end(struct hauli_app *a);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "process/hand_over.h"
 #include "process/say.h"
 
 /* With a carrier: it keeps the main thread from all else. The next look goes on. */
@@ -48,8 +49,10 @@ static const char *end_line(const struct hauli_app *a, const char *fault)
 static void detach(struct hauli_app *a, unsigned port, const char *fault)
 {
 	char errbuf[512];
-	int err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
+	int err;
 
+	hauli_hand_over_withdraw(a, "it has lost a port");
+	err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
 	if (!err)
 		haul_app_say(a->pub.program, "%s%s; %s", fault, and_restart(a, fault),
 			a->lost_port == HAULI_LOST_PORT_RETURN ? "it is taken again when it is back"
@@ -99,8 +102,10 @@ bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 int haul_app_detach_port(
 	struct haul_app *app, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
-	int err = haul_io_detach_port(app->io, port, timeout_ns, errbuf, errlen);
+	int err;
 
+	hauli_hand_over_withdraw(&hauli_app_state, "one of its ports is detached");
+	err = haul_io_detach_port(app->io, port, timeout_ns, errbuf, errlen);
 	if (!err)
 		lost[port] = false;
 	return err;

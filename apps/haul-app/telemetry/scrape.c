@@ -19,6 +19,8 @@
 #include <haul/offload.h>
 #include <haul/runtime.h>
 
+#include <haul-app/listener.h>
+
 #include "health/health.h"
 #include "telemetry/metrics.h"
 
@@ -204,17 +206,25 @@ static socklen_t parse(const char *where, struct sockaddr_storage *addr)
 	return inet_pton(AF_INET, host, &v4->sin_addr) == 1 ? sizeof(*v4) : 0;
 }
 
-static int listen_at(const struct sockaddr_storage *addr, socklen_t len)
+static int listen_at(const char *where, const struct sockaddr_storage *addr, socklen_t len,
+	char *errbuf, size_t errlen)
 {
 	int on = 1, err;
+
+	s.fd = haul_app_listener_get("--metrics", where, errbuf, errlen);
+	if (s.fd != -ENOENT)
+		return RTE_MIN(s.fd, 0);
 
 	s.fd = socket(addr->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s.fd < 0)
 		return -errno;
 	setsockopt(s.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(s.fd, (const struct sockaddr *)addr, len) == 0 && listen(s.fd, 64) == 0)
+	if (bind(s.fd, (const struct sockaddr *)addr, len) == 0 && listen(s.fd, 64) == 0) {
+		haul_app_listener_offer("--metrics", where, s.fd);
 		return 0;
+	}
 	err = -errno;
+	snprintf(errbuf, errlen, "%s", strerror(-err));
 	close(s.fd);
 	return err;
 }
@@ -241,18 +251,19 @@ int hauli_scrape_begin(const char *where, char *errbuf, size_t errlen)
 	const struct haul_coro_opts opts = {.name = "scrapes"};
 	struct sockaddr_storage addr;
 	socklen_t len = parse(where, &addr);
+	char line[512];
 	int err;
 
-	if (len == 0) {
+	if (len == 0 && !haul_app_listener_is_systemd(where)) {
 		snprintf(errbuf, errlen,
 			"--metrics %s: give a port, or an address and a port, such as "
-			"127.0.0.1:9100 or [::1]:9100",
+			"127.0.0.1:9100 or [::1]:9100, or systemd",
 			where);
 		return -EINVAL;
 	}
-	err = listen_at(&addr, len);
+	err = listen_at(where, &addr, len, line, sizeof(line));
 	if (err < 0) {
-		snprintf(errbuf, errlen, "--metrics %s: %s", where, strerror(-err));
+		snprintf(errbuf, errlen, "--metrics %s: %s", where, line);
 		return err;
 	}
 	haul_sem_init(&s.places, CONNECTIONS);

@@ -5,7 +5,7 @@
  * whose PMD and kernel allow it: tap and afpacket.
  *
  *	the one that has it                     the one that takes it
- *	haul_port_offer()      descriptors >
+ *	haul_port_make_offer()      descriptors >
  *	goes on                                 haul_port_open() with opts.offer, haul_port_start()
  *	                           < ready
  *	haul_port_hand_over()
@@ -47,10 +47,11 @@ HAUL_API bool haul_port_can_hand_over(const struct haul_port *port);
 
 /*
  * Makes what another process needs to take the port. The port goes on as before. The caller closes
- * offer->fds; while it has offered a port, it does not offer it again. Returns 0, or -errno with a
- * line: -ENOTSUP (not this kind of port), -EPERM (afpacket needs bpf(2)), -E2BIG (too many queues).
+ * offer->fds, of which there are none after a failure; while it has offered a port, it does not
+ * offer it again, and does not detach it. Returns 0, or -errno with a line:
+ * -ENOTSUP (not this kind of port), -EPERM (afpacket needs bpf(2)), -E2BIG (too many queues).
  */
-HAUL_API int haul_port_offer(
+HAUL_API int haul_port_make_offer(
 	struct haul_port *port, struct haul_port_offer *offer, char *errbuf, size_t errlen);
 
 /* Nobody has taken it: the port is as it was before the offer. */

@@ -195,6 +195,25 @@ static int no_filter(const struct haul_port *port, int err, char *errbuf, size_t
 		err == -EPERM ? "; run as root, or with CAP_BPF" : "");
 }
 
+/* Copies of the words. 0 or -errno. */
+static int offer_words(const struct afpacket *a, struct haul_port_offer *offer)
+{
+	const int words[] = {a->turn, a->choice};
+
+	for (unsigned i = 0; i < RTE_DIM(words); i++) {
+		int fd = fcntl(words[i], F_DUPFD_CLOEXEC, 0);
+
+		if (fd < 0) {
+			fd = -errno;
+			while (offer->nb_fds > 0)
+				close(offer->fds[--offer->nb_fds]);
+			return fd;
+		}
+		offer->fds[offer->nb_fds++] = fd;
+	}
+	return 0;
+}
+
 /* Older: the other's sockets choose, and ours follow; as they do not exist yet, ours get all. */
 static int offer(struct haul_port *port, struct haul_port_offer *offer, char *errbuf, size_t errlen)
 {
@@ -208,12 +227,10 @@ static int offer(struct haul_port *port, struct haul_port_offer *offer, char *er
 	err = RTE_MIN(a->choice, 0);
 	for (unsigned q = 0; q < port->queues && err == 0; q++)
 		err = hauli_turns_older(port->fds[q], a->choice);
-	if (err == 0) {
-		offer->fds[0] = fcntl(a->turn, F_DUPFD_CLOEXEC, 0);
-		offer->fds[1] = fcntl(a->choice, F_DUPFD_CLOEXEC, 0);
-		offer->nb_fds = 2;
+	if (err == 0)
+		err = offer_words(a, offer);
+	if (err == 0)
 		return 0;
-	}
 	a->turn = RTE_MAX(a->turn, 0);
 	a->choice = RTE_MAX(a->choice, 0);
 	take_filters(port);
@@ -225,6 +242,8 @@ static void leave(struct haul_port *port)
 {
 	const struct afpacket *a = port->own;
 
+	if (!a)
+		return;
 	(void)hauli_turns_word_set(a->turn, 1);
 	rte_delay_us_sleep(UNDER_WAY_US);
 }
@@ -232,7 +251,7 @@ static void leave(struct haul_port *port)
 /* The kernel reports a socket as readable until the frame that it wrote last is read. */
 static bool is_drained(const struct haul_port *port)
 {
-	for (unsigned q = 0; q < port->queues; q++) {
+	for (unsigned q = 0; port->fds && q < port->queues; q++) {
 		struct pollfd p = {.fd = port->fds[q], .events = POLLIN};
 
 		if (poll(&p, 1, 0) > 0)
@@ -245,11 +264,18 @@ static bool is_drained(const struct haul_port *port)
 static int begin_newer(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const struct haul_port_offer *offer = port->opts.offer;
-	int err = port->fds && offer->nb_fds == 2 ? 0 : -ENOTSUP;
+	int err = port->fds ? 0 : -ENOTSUP;
 
 	for (unsigned q = 0; q < port->queues && err == 0; q++)
 		err = hauli_turns_newer(port->fds[q], offer->fds[0], offer->fds[1]);
 	return err < 0 ? no_filter(port, err, errbuf, errlen) : 0;
+}
+
+/* The kernel tells whether they are words. */
+static int check(const struct haul_port *port, const struct haul_port_offer *offer, char *errbuf,
+	size_t errlen)
+{
+	return offer->nb_fds == 2 ? 0 : no_filter(port, -EBADF, errbuf, errlen);
 }
 
 static int take(struct haul_port *port, char *errbuf, size_t errlen)
@@ -263,15 +289,18 @@ static const struct hauli_hand_over hand_over = {
 	.keep = take_filters,
 	.leave = leave,
 	.is_drained = is_drained,
+	.check = check,
 	.take = take,
 };
 
-/* Frees what came before there was a filter. */
+/* Frees what came too early: until the PMD has bound a socket it gets the packets of all
+ * interfaces, until it has joined the others a copy of theirs, and until it has a filter those of
+ * the other process. */
 static int started(struct haul_port *port)
 {
 	struct rte_mbuf *m;
 
-	for (unsigned q = 0; port->opts.offer && q < port->queues; q++)
+	for (unsigned q = 0; q < port->queues; q++)
 		while (rte_eth_rx_burst(port->vdevs[0].port_id, (uint16_t)q, &m, 1) == 1)
 			rte_pktmbuf_free(m);
 	return 0;

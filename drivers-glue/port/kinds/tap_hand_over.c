@@ -16,10 +16,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_tun.h>
 #include <linux/kcmp.h>
 #include <linux/netlink.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -136,10 +139,11 @@ static int use_blanks(struct haul_port *port)
 	unsigned n = 0;
 	int err = 0;
 
-	for (unsigned i = 0; i < DOMAINS; i++)
+	for (unsigned i = 0; t && i < DOMAINS; i++)
 		for (unsigned k = 0; k < t->made[i].n && err == 0 && n < t->nb_blank; k++)
 			err = dup3(t->blank[n++], t->made[i].fds[k], O_CLOEXEC) < 0 ? -errno : 0;
-	close_blanks(t);
+	if (t)
+		close_blanks(t);
 	return err;
 }
 
@@ -168,11 +172,12 @@ static int offer(struct haul_port *port, struct haul_port_offer *offer, char *er
 		else
 			offer->fds[offer->nb_fds++] = copy;
 	}
-	if (err < 0) {
-		close_blanks(t);
-		return err;
-	}
-	return 0;
+	if (err == 0)
+		return 0;
+	while (offer->nb_fds > 0)
+		close(offer->fds[--offer->nb_fds]);
+	close_blanks(t);
+	return err;
 }
 
 static void leave(struct haul_port *port)
@@ -210,6 +215,31 @@ static int replace(int fd, int file)
 	return err;
 }
 
+/* Each is a queue of an interface of this name. */
+static int check(const struct haul_port *port, const struct haul_port_offer *offer, char *errbuf,
+	size_t errlen)
+{
+	bool ok = offer->nb_fds == offer->queues && offer->queues <= HAUL_OFFER_FDS;
+
+	for (unsigned q = 0; ok && q < offer->nb_fds; q++) {
+		struct ifreq r = {0};
+
+		ok = ioctl(offer->fds[q], TUNGETIFF, &r) == 0 &&
+			strncmp(r.ifr_name, port->spec.main, IFNAMSIZ) == 0 &&
+			(r.ifr_flags & IFF_TAP) && (r.ifr_flags & IFF_MULTI_QUEUE);
+	}
+	return ok ? 0
+		  : hauli_spec_fail(&port->spec, -EBADF, errbuf, errlen,
+			    "what it is to be taken over by are no queues of it");
+}
+
+/* The other one's PMD has set it down, if it has ended before it knew that we take it. */
+static void set_up(const struct haul_port *port)
+{
+	if (!(hauli_iface_flags(port->iface) & IFF_UP))
+		(void)rte_eth_dev_set_link_up(port->vdevs[0].port_id);
+}
+
 static int take(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const struct haul_port_offer *o = port->opts.offer;
@@ -221,13 +251,18 @@ static int take(struct haul_port *port, char *errbuf, size_t errlen)
 		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
 			"its queues cannot be taken over: %s", strerror(-err));
 	err = make_blanks(port, errbuf, errlen);
-	return err < 0 ? err : use_blanks(port);
+	if (err == 0)
+		err = use_blanks(port);
+	if (err == 0)
+		set_up(port);
+	return err;
 }
 
 const struct hauli_hand_over hauli_tap_hand_over = {
 	.offer = offer,
 	.keep = keep,
 	.leave = leave,
+	.check = check,
 	.take = take,
 	.makes_iface = true,
 };
