@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define FIRST_NS (500 * HAUL_MS) /* for first requests, at the end */
+
 /* A listening socket, and who accepts from it. */
 struct listener {
 	int fd;
@@ -21,9 +23,16 @@ struct http_listeners {
 	struct haul_runtime *rt;
 	struct http_server *server;
 	bool each;
+	bool stays; /* the socket is another process's, too, where connections wait for the next */
 	uint64_t most_ns; /* of the end */
 	unsigned n; /* that are open */
 	struct listener listeners[];
+};
+
+/* Of all carriers. */
+struct fresh {
+	struct http_server *server;
+	unsigned n;
 };
 
 struct job {
@@ -102,7 +111,8 @@ static void *accept_all(void *arg)
 		if (fd != -ECONNABORTED && haul_sleep(10 * HAUL_MS) < 0)
 			break;
 	}
-	accept_rest(l);
+	if (!l->all->stays)
+		accept_rest(l);
 	haul_fd_close(l->fd);
 	return NULL;
 }
@@ -130,11 +140,22 @@ static int open_socket(struct sockaddr_in *addr, bool each)
 	return fd;
 }
 
+static int take_socket(struct http_listen_opts *opts)
+{
+	socklen_t length = sizeof(opts->addr);
+	int on = 1;
+
+	setsockopt(opts->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (getsockname(opts->socket, (struct sockaddr *)&opts->addr, &length) != 0)
+		return -errno;
+	return opts->socket;
+}
+
 static int open_all(struct http_listeners *l, unsigned n, struct http_listen_opts *opts)
 {
 	for (; l->n < n; l->n++) {
 		struct listener *one = &l->listeners[l->n];
-		int fd = open_socket(&opts->addr, opts->each);
+		int fd = opts->socket ? take_socket(opts) : open_socket(&opts->addr, opts->each);
 
 		if (fd < 0)
 			return fd;
@@ -150,7 +171,8 @@ int http_listen(struct http_listeners **l, struct haul_runtime *rt, struct http_
 	struct http_listen_opts *opts)
 {
 	static const struct haul_coro_opts acceptor = {.name = "acceptor"};
-	unsigned n = opts->each ? haul_carriers(rt) : 1;
+	bool each = opts->each && !opts->socket;
+	unsigned n = each ? haul_carriers(rt) : 1;
 	int rc;
 
 	*l = calloc(1, sizeof(**l) + n * sizeof((*l)->listeners[0]));
@@ -158,7 +180,8 @@ int http_listen(struct http_listeners **l, struct haul_runtime *rt, struct http_
 		return -ENOMEM;
 	(*l)->rt = rt;
 	(*l)->server = s;
-	(*l)->each = opts->each;
+	(*l)->each = each;
+	(*l)->stays = opts->socket > 0;
 	rc = open_all(*l, n, opts);
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = haul_spawn_on(haul_carrier(rt, i), &(*l)->listeners[i].acceptor, accept_all,
@@ -168,8 +191,36 @@ int http_listen(struct http_listeners **l, struct haul_runtime *rt, struct http_
 
 static int end_here(void *server)
 {
-	http_server_end_here(server);
+	http_server_end_here(server, false);
 	return 0;
+}
+
+static int end_fresh_here(void *server)
+{
+	http_server_end_here(server, true);
+	return 0;
+}
+
+static int add_fresh_here(void *arg)
+{
+	struct fresh *f = arg;
+
+	f->n += http_server_fresh_here(f->server);
+	return 0;
+}
+
+/* Clients that have connected send their first request just now. */
+static void wait_for_first(struct http_listeners *l)
+{
+	const uint64_t end = haul_in(FIRST_NS);
+	struct fresh f = {.server = l->server};
+
+	for (;;) {
+		f.n = 0;
+		haul_on_each(l->rt, add_fresh_here, &f);
+		if (f.n == 0 || haul_now() >= end || haul_sleep(HAUL_MS) < 0)
+			return;
+	}
 }
 
 static int count_rest_here(void *server)
@@ -205,6 +256,8 @@ static void *end_all(void *arg)
 		haul_join(one->acceptor, NULL, HAUL_FOREVER);
 	}
 	haul_on_each(l->rt, end_here, l->server);
+	wait_for_first(l);
+	haul_on_each(l->rt, end_fresh_here, l->server);
 	for (unsigned i = 0; i < l->n && ended; i++)
 		ended = have_ended(&l->listeners[i], deadline);
 	if (!ended)

@@ -10,6 +10,7 @@
 
 struct http_listen_opts {
 	struct sockaddr_in addr; /* port 0: the kernel chooses one */
+	int socket; /* that listens, for all carriers, and is closed with the rest; 0: at addr */
 	bool each; /* each carrier has a socket of its own (SO_REUSEPORT); or one has one for all */
 	uint32_t connections; /* of all carriers: others wait to be accepted */
 };

@@ -12,6 +12,7 @@
 struct http_conn {
 	struct http_io io;
 	bool awaits_request; /* with nothing received in io: the connection is idle */
+	bool is_fresh; /* its first request, which may be under way, has not come */
 	struct http_conn *next, **link;
 };
 
@@ -19,6 +20,8 @@ struct http_local {
 	struct http_counts counts;
 	struct http_conn *first;
 	bool ends; /* requests that have not come yet are not awaited */
+	bool ends_fresh; /* nor are first ones */
+	unsigned nb_fresh;
 } __attribute__((aligned(64)));
 
 /* c->io is open. */
@@ -28,8 +31,12 @@ void http_local_leave(struct http_local *p, struct http_conn *c);
 /* Before the next request is received. Afterwards the caller clears awaits_request. */
 void http_local_await(struct http_local *p, struct http_conn *c);
 
-/* Ends the connections that are idle. Each other one ends after its present request. */
-void http_local_end(struct http_local *p);
+/* The first request of the connection has come, or will not. */
+void http_local_heard(struct http_local *p, struct http_conn *c);
+
+/* Ends the connections that are idle, of which fresh ones only if fresh_too. Each other one ends
+ * after its present request. */
+void http_local_end(struct http_local *p, bool fresh_too);
 
 /* Counts the connections that are still there as thrown out by the stop. */
 void http_local_count_rest(struct http_local *p);

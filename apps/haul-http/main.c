@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <haul-app/listener.h>
 #include <haul-app/options.h>
 #include <haul-app/telemetry.h>
 #include <haul/haul.h>
@@ -34,7 +35,8 @@ static struct http_server server = {.root = -1,
 	.backend_ns = 5 * HAUL_S};
 
 static const struct haul_app_option options[] = {
-	{"--listen", "ADDR:PORT", HAUL_APP_TEXT, &listen_text, .help = "IPv4 address and port"},
+	{"--listen", "ADDR:PORT", HAUL_APP_TEXT, &listen_text,
+		.help = "IPv4 address and port; systemd[:NAME]: a socket that it passes"},
 	{"--root", "DIR", HAUL_APP_TEXT, &root_text, .zero = "none",
 		.help = "serve the files of this directory"},
 	{"--backend", "ADDR:PORT", HAUL_APP_TEXT, &backend_text, .zero = "none",
@@ -161,7 +163,16 @@ static int start_listening(
 	struct http_listen_opts opts = {.addr = *addr,
 		.each = accept_mode == ACCEPT_EACH,
 		.connections = (uint32_t)connections};
-	int rc = http_listen(listeners, rt, &server, &opts);
+	char line[512];
+	int rc;
+
+	if (haul_app_listener_is_systemd(listen_text)) {
+		rc = haul_app_listener_get("--listen", listen_text, line, sizeof(line));
+		if (rc < 0)
+			return haul_app_wrong(&program, "--listen %s: %s", listen_text, line);
+		opts.socket = rc;
+	}
+	rc = http_listen(listeners, rt, &server, &opts);
 
 	if (rc < 0) {
 		haul_app_say(&program, "--listen %s: %s", listen_text, strerror(-rc));
@@ -175,6 +186,10 @@ static void say_ready(const struct sockaddr_in *addr)
 {
 	char ip[INET_ADDRSTRLEN];
 
+	if (addr->sin_family != AF_INET) { /* systemd's */
+		haul_app_say(&program, "ready: IPv6, port %u", ntohs(addr->sin_port));
+		return;
+	}
 	inet_ntop(AF_INET, &addr->sin_addr, ip, sizeof(ip));
 	haul_app_say(&program, "ready: http://%s:%u/", ip, ntohs(addr->sin_port));
 }
@@ -269,9 +284,10 @@ static int run(void)
 	sigset_t set;
 	int rc;
 
-	if (!parse_address(listen_text, &addr))
+	if (!haul_app_listener_is_systemd(listen_text) && !parse_address(listen_text, &addr))
 		return haul_app_wrong(&program,
-			"--listen %s: give an IPv4 address and a port, such as 127.0.0.1:8080",
+			"--listen %s: give an IPv4 address and a port, such as 127.0.0.1:8080, or "
+			"systemd",
 			listen_text);
 	if (root_text && (server.root = open(root_text, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
 		haul_app_say(&program, "--root %s: %s", root_text, strerror(errno));

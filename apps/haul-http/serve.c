@@ -286,6 +286,7 @@ static int receive_request(struct exchange *x, struct http_conn *c, struct http_
 	http_local_await(x->local, c);
 	rc = http_io_head(x->io, &x->head, s->idle_ns, s->head_ns);
 	c->awaits_request = false;
+	http_local_heard(x->local, c);
 	if (rc <= 0)
 		return rc;
 	http_count(&x->local->counts.requests, 1);
@@ -344,9 +345,14 @@ void http_serve(struct http_server *s, int fd)
 	http_io_close(&c.io);
 }
 
-void http_server_end_here(struct http_server *s)
+void http_server_end_here(struct http_server *s, bool fresh_too)
 {
-	http_local_end(local_here(s));
+	http_local_end(local_here(s), fresh_too);
+}
+
+unsigned http_server_fresh_here(struct http_server *s)
+{
+	return local_here(s)->nb_fresh;
 }
 
 void http_server_count_rest_here(struct http_server *s)

@@ -26,7 +26,9 @@ void http_server_fini(struct http_server *s);
 void http_serve(struct http_server *s, int fd) HAUL_SUSPENDS;
 
 /* http_local_end() and http_local_count_rest() of the caller's carrier. */
-void http_server_end_here(struct http_server *s);
+void http_server_end_here(struct http_server *s, bool fresh_too);
+/* The number of connections whose first request has not come yet. */
+unsigned http_server_fresh_here(struct http_server *s);
 void http_server_count_rest_here(struct http_server *s);
 
 #endif
