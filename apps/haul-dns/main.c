@@ -24,6 +24,7 @@
 
 static struct haul_host *host;
 static struct dns_service service;
+static struct haul_event host_is_started;
 static struct dns_tcp *tcp; /* NULL: none */
 static uint16_t *mtus; /* of ports; 0: not known */
 static uint64_t ends_at; /* 0: the program is not to end yet */
@@ -93,6 +94,9 @@ static void handle(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	enum haul_verdict verdict;
 	struct haul_pkt pkt;
 
+	/* Pollers run before the host does; a port that is taken over has packets by then. */
+	if (!haul_event_is_set(&host_is_started))
+		(void)haul_event_wait(&host_is_started, HAUL_FOREVER);
 	if (haul_host_takes(host, rx, mbuf)) /* ARP, neighbour discovery, ping; servers' replies */
 		return;
 	verdict = haul_net_parse(&pkt, mbuf);
@@ -335,6 +339,7 @@ static int start(struct haul_app *app)
 		return HAUL_APP_FAILED;
 	}
 	(void)haul_flow_reserve(host, (uint16_t)dns_options.udp_port); /* there are no flows yet */
+	haul_event_set(&host_is_started);
 	if (dns_options.tcp && start_tcp(app) != HAUL_APP_DONE)
 		return HAUL_APP_FAILED;
 	note_ways(app);

@@ -185,6 +185,51 @@ def test_dns(tap):
                old.end() == 0, f"--tcp: {good} connections during updates", (rcs, good, bad[:3]))
 
 
+def test_queries(tap):
+    """haul-dns has a host, which starts after its pollers: packets wait for it."""
+    name = b"\x02id\x06server\x00" + struct.pack(">HH", 16, 3)
+    seen, sent, over = set(), [], threading.Event()
+    with tempfile.TemporaryDirectory() as d:
+        def start():
+            return Program(d, DNS, "--port", "tap:h0", "--address", "10.77.0.1/24", "--upstream",
+                           "10.77.0.2", "--id", "n", "--carriers", "1", "--poller", "block",
+                           "--period", "0").wait_ready()
+        old = start()
+        netns.ip6("h0")
+        netns.ip("addr add 10.77.0.2/24 dev h0")
+        netns.ip("link set h0 up")
+        netns.wait_up("h0")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.connect(("10.77.0.1", 53))
+            s.settimeout(2)  # a time: for the last answers
+
+            def receive():
+                while not over.is_set() or len(seen) < len(sent):
+                    try:
+                        seen.add(s.recv(600)[:2])
+                    except TimeoutError:
+                        if over.is_set():
+                            return
+
+            def ask():
+                while not over.is_set() and len(sent) < 1 << 16:
+                    sent.append(struct.pack(">H", len(sent)))
+                    s.send(sent[-1] + struct.pack(">HHHHH", 0, 1, 0, 0, 0) + name)
+                    time.sleep(0.0005)  # the pace
+            threads = [threading.Thread(target=receive), threading.Thread(target=ask)]
+            for t in threads:
+                t.start()
+            for _ in range(1 if netns.fewer() else 4):
+                new = start()
+                old.process.wait(60)
+                old = new
+            over.set()
+            for t in threads:
+                t.join()
+        tap.ok(old.end() == 0 and len(seen) == len(sent) > 0, "haul-dns: no query is lost",
+               (len(sent), len(seen)))
+
+
 def test_again(tap):
     """A port that was taken over is lost, and taken again: it is opened as any is."""
     with tempfile.TemporaryDirectory() as d:
@@ -218,6 +263,7 @@ def main():
     test_health(tap)
     test_metrics(tap)
     test_dns(tap)
+    test_queries(tap)
     if netns.can_open(tap, "afpacket", "a port that is lost"):
         test_again(tap)
     tap.done()
