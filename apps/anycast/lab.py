@@ -67,8 +67,11 @@ def wait_for(condition, what, seconds=30):
         time.sleep(0.01)
 
 
-def die_with_parent():
+def die_with(parent):
+    """In a child."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # it has died before
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def cable(ns, name, other_ns, other):
@@ -96,9 +99,10 @@ class Started:
 
     def __init__(self, ns, log, *command, env=None, **popen):
         self.log = open(log, "ab")
+        parent = os.getpid()
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", ns, *map(str, command)], stderr=self.log,
-            preexec_fn=die_with_parent, env={**os.environ, **(env or {})}, **popen)
+            preexec_fn=lambda: die_with(parent), env={**os.environ, **(env or {})}, **popen)
 
     def said(self):
         with open(self.log.name, encoding="utf-8", errors="replace") as f:
@@ -176,7 +180,8 @@ class Lab:
         self.binary, self.kind, self.hashing = binary, kind, hashing
         self.nodes = []
         self.stack = contextlib.ExitStack()
-        self.folder = tempfile.mkdtemp(prefix="anycast-")
+        # In this program's own /run, which ends with it, whatever ends it.
+        self.folder = tempfile.mkdtemp(prefix="anycast-", dir="/run")
         self.stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self.hosts = self.write("hosts", f"198.51.100.1 {NAME}\n")
         self.changes = []  # of the route: times

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nodes that announce an address by BIRD (apps/anycast): what a node tells on the way of its
 packets while it drains, and what is lost, which node serves whom, when nodes come and go."""
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 
 import netns
 
@@ -77,6 +80,36 @@ def test_flows(tap):
            "resilient next hops: flows stay with their nodes", got)
 
 
+def started_with(mark):
+    """Processes that have mark in their environment."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if mark.encode() in f.read().split(b"\0"):
+                    found.append(int(pid))
+    return found
+
+
+def test_killed(tap):
+    """What ends all at once, such as a closed terminal, leaves no process and no file."""
+    mark = f"HAUL_TEST_ANYCAST={os.getpid()}"
+    for sig in signal.SIGTERM, signal.SIGKILL:
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, **dict([mark.split("=")]), "TMPDIR": folder}
+            with subprocess.Popen([f"{ANYCAST}/nodes", "--binary", HAUL_DNS, "--hash", "resilient",
+                                   "kill"], env=env, stderr=subprocess.PIPE, text=True) as nodes:
+                said = nodes.stderr.readline()  # of the event: all is there
+                nodes.send_signal(sig)
+            with contextlib.suppress(TimeoutError):
+                netns.wait_for(lambda: not started_with(mark), "the end of all processes", 20)
+            left, files = started_with(mark), os.listdir(folder)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        tap.ok(said.startswith("#") and not left and not files,
+               f"{sig.name} ends the nodes and leaves nothing", (said, left, files))
+
+
 def main():
     tap = netns.Tap()
     missing = [c for c in ("bird", "birdc", "dig", "dnsperf", "ethtool") if not shutil.which(c)]
@@ -87,6 +120,7 @@ def main():
     test_drains(tap)
     test_events(tap)
     test_flows(tap)
+    test_killed(tap)
     tap.done()
 
 
