@@ -103,7 +103,7 @@ def test_killed(tap):
                 said = nodes.stderr.readline()  # of the event: all is there
                 nodes.send_signal(sig)
             with contextlib.suppress(TimeoutError):
-                netns.wait_for(lambda: not started_with(mark), "the end of all processes", 20)
+                netns.wait_for(lambda: not started_with(mark), "the end of all processes")
             left, files = started_with(mark), os.listdir(folder)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
