@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <haul/topo.h>
 
@@ -12,12 +14,14 @@
 #define OWN "/proc/self/cgroup"
 
 #define STEP (UINT64_C(4) << 20) /* taken between two looks near the limit */
-#define REFUSALS 1024 /* between two looks, in a pool that has come to the limit */
+#define MOMENT 100 /* ms: others take memory, too, and limits are changed */
 
-/* The directory of a cgroup. */
+/* The directory of a cgroup, and room for names and lines: on the heap, since a handler whose stack
+ * has 8 KiB may start the next one, which asks for a stack. */
 struct cgroup {
 	char dir[PATH_MAX];
 	size_t root; /* length of the mount point in dir */
+	char text[PATH_MAX + 64];
 };
 
 /* True if the list "cpu,cpuacct" has the controller. */
@@ -41,11 +45,10 @@ static bool has(const char *list, size_t len, const char *controller)
 static bool find(struct cgroup *cg, const char *root, const char *own, const char *controller)
 {
 	FILE *file = fopen(own, "re");
-	char line[PATH_MAX + 64];
 	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+	while (file && !found && fgets(cg->text, sizeof(cg->text), file)) {
+		char *list = strchr(cg->text, ':'), *path = list ? strchr(list + 1, ':') : NULL;
 		int len = path ? (int)(path - ++list) : 0;
 
 		if (!path || !has(list, (size_t)len, controller))
@@ -73,16 +76,14 @@ static bool up(struct cgroup *cg)
 	return true;
 }
 
-static FILE *open_file(const struct cgroup *cg, const char *name)
+static FILE *open_file(struct cgroup *cg, const char *name)
 {
-	char path[PATH_MAX + 32];
-
-	snprintf(path, sizeof(path), "%s/%s", cg->dir, name);
-	return fopen(path, "re");
+	snprintf(cg->text, sizeof(cg->text), "%s/%s", cg->dir, name);
+	return fopen(cg->text, "re");
 }
 
 /* The number at the start of a file; -1: there is none ("max"). */
-static int64_t number(const struct cgroup *cg, const char *name)
+static int64_t number(struct cgroup *cg, const char *name)
 {
 	FILE *file = open_file(cg, name);
 	int64_t n = -1;
@@ -95,46 +96,47 @@ static int64_t number(const struct cgroup *cg, const char *name)
 	return n;
 }
 
-static double cpus_v1(const struct cgroup *cg)
+static double cpus_v1(struct cgroup *cg)
 {
 	int64_t quota = number(cg, "cpu.cfs_quota_us"), period = number(cg, "cpu.cfs_period_us");
 
 	return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
 }
 
-static double cpus_v2(const struct cgroup *cg)
+static double cpus_v2(struct cgroup *cg)
 {
 	FILE *file = open_file(cg, "cpu.max");
-	unsigned quota = 0, period = 0;
+	uint64_t quota = 0, period = 0;
 	int got;
 
 	if (!file)
 		return 0;
-	got = fscanf(file, "%u %u", &quota, &period);
+	got = fscanf(file, "%" SCNu64 " %" SCNu64, &quota, &period);
 	fclose(file);
-	return got == 2 && period > 0 ? (double)quota / period : 0;
+	return got == 2 && period > 0 ? (double)quota / (double)period : 0;
 }
 
 double hauli_cgroup_cpus_in(const char *root, const char *own)
 {
-	struct cgroup cg;
+	struct cgroup *cg = malloc(sizeof(*cg));
 	double least = 0;
 
-	for (int version = 1; version <= 2; version++) {
-		if (!find(&cg, root, own, version == 1 ? "cpu" : ""))
+	for (int version = 1; cg && version <= 2; version++) {
+		if (!find(cg, root, own, version == 1 ? "cpu" : ""))
 			continue;
 		do {
-			double cpus = version == 1 ? cpus_v1(&cg) : cpus_v2(&cg);
+			double cpus = version == 1 ? cpus_v1(cg) : cpus_v2(cg);
 
 			if (cpus > 0 && (least == 0 || cpus < least))
 				least = cpus;
-		} while (up(&cg));
+		} while (up(cg));
 	}
+	free(cg);
 	return least;
 }
 
 /* Pages of files that nobody has used of late: the kernel takes them back before it refuses one. */
-static int64_t unused_files(const struct cgroup *cg, const char *key)
+static int64_t unused_files(struct cgroup *cg, const char *key)
 {
 	FILE *file = open_file(cg, "memory.stat");
 	char line[128];
@@ -157,24 +159,25 @@ uint64_t hauli_cgroup_memory_in(const char *root, const char *own)
 		{"memory.max", "memory.current", "inactive_file "},
 	};
 	uint64_t least = UINT64_MAX;
-	struct cgroup cg;
+	struct cgroup *cg = malloc(sizeof(*cg));
 
-	for (int i = 0; i < 2; i++) {
-		if (!find(&cg, root, own, i == 0 ? "memory" : ""))
+	for (int i = 0; cg && i < 2; i++) {
+		if (!find(cg, root, own, i == 0 ? "memory" : ""))
 			continue;
 		do {
-			int64_t limit = number(&cg, files[i][0]), used;
+			int64_t limit = number(cg, files[i][0]), used;
 
 			/* Version 1 writes the largest multiple of a page for "no limit". */
 			if (limit < 0 || limit > INT64_MAX - (1 << 20))
 				continue;
-			used = number(&cg, files[i][1]) - unused_files(&cg, files[i][2]);
+			used = number(cg, files[i][1]) - unused_files(cg, files[i][2]);
 			if (limit < used)
 				used = limit;
 			if ((uint64_t)(limit - used) < least)
 				least = (uint64_t)(limit - used);
-		} while (up(&cg));
+		} while (up(cg));
 	}
+	free(cg);
 	return least;
 }
 
@@ -188,28 +191,38 @@ uint64_t haul_cgroup_memory(void)
 	return hauli_cgroup_memory_in(ROOT, OWN);
 }
 
-static void look(struct hauli_allowance *allowance, size_t kept)
+static void look(struct hauli_allowance *allowance, size_t kept, uint64_t left)
 {
-	uint64_t left = haul_cgroup_memory();
-
-	allowance->known = true;
 	allowance->limited = left != UINT64_MAX;
+	allowance->refused = false;
 	left = left > kept ? left - kept : 0;
 	/* What is far off is not looked at often: a look takes some 50 us. */
 	allowance->granted = left / 64 > STEP ? left / 64 : left < STEP ? left : STEP;
 }
 
-bool hauli_allowance_take(struct hauli_allowance *allowance, size_t bytes, size_t kept)
+bool hauli_allowance_take_at(struct hauli_allowance *allowance, size_t bytes, size_t kept,
+	uint64_t now, uint64_t (*left)(void))
 {
-	if (!allowance->known)
-		look(allowance, kept);
+	bool spent = allowance->limited && allowance->granted < bytes && !allowance->refused;
+
+	if (spent || now >= allowance->look_at) {
+		look(allowance, kept, left());
+		allowance->look_at = now + MOMENT;
+	}
 	if (!allowance->limited)
 		return true;
-	if (allowance->granted < bytes && allowance->refused++ % REFUSALS == 0)
-		look(allowance, kept);
-	if (allowance->granted < bytes)
+	allowance->refused = allowance->granted < bytes;
+	if (allowance->refused)
 		return false;
-	allowance->refused = 0;
 	allowance->granted -= bytes;
 	return true;
+}
+
+bool hauli_allowance_take(struct hauli_allowance *allowance, size_t bytes, size_t kept)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return hauli_allowance_take_at(allowance, bytes, kept,
+		(uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000, haul_cgroup_memory);
 }

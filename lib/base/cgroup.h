@@ -18,10 +18,10 @@ uint64_t hauli_cgroup_memory_in(const char *root, const char *own);
  * thread-safe. Zero is a valid start.
  */
 struct hauli_allowance {
-	bool known; /* whether there is a limit, from the first call on */
 	bool limited;
+	bool refused; /* the last call */
 	uint64_t granted; /* bytes that may be taken before the limit is read again */
-	unsigned refused; /* calls in a row */
+	uint64_t look_at; /* ms: when it is read again in any case */
 };
 
 /* Memory that is left by pools: by those of many handlers, and by what is needed to end them. */
@@ -30,5 +30,9 @@ struct hauli_allowance {
 
 /* True: a pool may touch that many bytes more, and kept bytes are still left then. */
 bool hauli_allowance_take(struct hauli_allowance *allowance, size_t bytes, size_t kept);
+
+/* The same at a time in ms, of what left() tells. */
+bool hauli_allowance_take_at(struct hauli_allowance *allowance, size_t bytes, size_t kept,
+	uint64_t now, uint64_t (*left)(void));
 
 #endif

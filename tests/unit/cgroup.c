@@ -2,10 +2,13 @@
 /* Limits of cgroups, read from directories made to look like the kernel's. */
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <haul/topo.h>
 
 #include "base/cgroup.h"
 #include "base/random.h"
@@ -83,6 +86,8 @@ START_TEST(version_2)
 	ck_assert(cpus() == 2.5);
 	put("pod/cpu.max", "150000 100000\n"); /* the parent allows less */
 	ck_assert(cpus() == 1.5);
+	put("pod/own/cpu.max", "4294967396 100000\n"); /* more than 32 bits; the parent counts */
+	ck_assert(cpus() == 1.5);
 	put("pod/own/memory.max", "5000\n");
 	ck_assert_uint_eq(memory(), 4000);
 	put("pod/own/memory.stat", "anon 400\ninactive_file 600\nactive_file 0\n");
@@ -157,6 +162,80 @@ START_TEST(garbage_limits_nothing_and_harms_nothing)
 }
 END_TEST
 
+static void *ask(void *arg)
+{
+	volatile char base;
+	char *low = arg; /* of the stack */
+
+	memset(low, 0x5a, (size_t)(&base - low) - 2048);
+	(void)haul_cgroup_memory();
+	for (; low < &base; low++) {
+		if (*low != 0x5a)
+			return (void *)(&base - low);
+	}
+	return NULL;
+}
+
+/* Handlers with stacks of 8 KiB, of which they may have used some, ask. */
+START_TEST(asking_takes_little_stack)
+{
+	static char stack[256 << 10] __attribute__((aligned(4096)));
+	pthread_attr_t attr;
+	pthread_t thread;
+	void *used;
+
+	pthread_attr_init(&attr);
+	ck_assert_int_eq(pthread_attr_setstack(&attr, stack, sizeof(stack)), 0);
+	ck_assert_int_eq(pthread_create(&thread, &attr, ask, stack), 0);
+	pthread_join(thread, &used);
+	pthread_attr_destroy(&attr);
+	ck_assert_uint_lt((uintptr_t)used, 5000);
+}
+END_TEST
+
+/* What take() finds left, and how often it looked. */
+static uint64_t left_now;
+static unsigned looks;
+
+static uint64_t left(void)
+{
+	looks++;
+	return left_now;
+}
+
+static bool take(struct hauli_allowance *allowance, size_t bytes, uint64_t now)
+{
+	return hauli_allowance_take_at(allowance, bytes, 1000, now, left);
+}
+
+/* Others take memory and give it back, and limits come, go and change, while a pool grows. */
+START_TEST(allowance_follows_the_limit)
+{
+	struct hauli_allowance allowance = {0};
+
+	left_now = UINT64_MAX;
+	looks = 0;
+	ck_assert(take(&allowance, 5000, 1000));
+	ck_assert(take(&allowance, 5000, 1001));
+	ck_assert_uint_eq(looks, 1);
+	left_now = 3000; /* there is a limit now */
+	ck_assert(!take(&allowance, 5000, 2000));
+	ck_assert(take(&allowance, 2000, 2000));
+	left_now = 1000;
+	for (int i = 0; i < 10000; i++) /* a flood does not look each time */
+		ck_assert(!take(&allowance, 1, 2000));
+	ck_assert_uint_le(looks, 4);
+	left_now = 1 << 30; /* it was raised: a single call hears of it */
+	ck_assert(take(&allowance, 1000, 3000));
+	left_now = 1500; /* taken by others; what was granted is void */
+	ck_assert(take(&allowance, 500, 4000));
+	left_now = 1000;
+	ck_assert(!take(&allowance, 1, 4000));
+	left_now = UINT64_MAX;
+	ck_assert(take(&allowance, SIZE_MAX, 5000));
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -165,6 +244,8 @@ int main(void)
 		{version_1},
 		{path_of_the_host},
 		{garbage_limits_nothing_and_harms_nothing},
+		{allowance_follows_the_limit},
+		{asking_takes_little_stack},
 	};
 	int rc = suite_run("cgroup", tests, sizeof(tests) / sizeof(tests[0]));
 
