@@ -169,7 +169,7 @@ static void set_up_ports(struct haul_app *app)
 	}
 }
 
-void fwd_attached(struct haul_app *app, unsigned port)
+void fwd_mac_changed(struct haul_app *app, unsigned port)
 {
 	struct fwd_port *ports = fwd_versions_copy(&fwd.ports);
 
@@ -178,6 +178,11 @@ void fwd_attached(struct haul_app *app, unsigned port)
 		if (ports[i].peer == port)
 			ports[i].macs[1] = ports[port].mac;
 	fwd_versions_show(&fwd.ports);
+}
+
+void fwd_attached(struct haul_app *app, unsigned port)
+{
+	fwd_mac_changed(app, port);
 	fwd_csum_set_offloads(port, haul_port_config(app->ports[port])->tx_offloads);
 	if (fwd.mode && fwd.has_begun && fwd.mode->attached)
 		fwd.mode->attached(&fwd, port);

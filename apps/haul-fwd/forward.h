@@ -17,6 +17,8 @@ struct fwd *fwd_forwarder(void);
 int fwd_parsed(struct haul_app *app, struct haul_io_opts *io, struct haul_app_hooks *hooks);
 int fwd_opened(struct haul_app *app);
 void fwd_attached(struct haul_app *app, unsigned port);
+/* The port has another MAC address. The main thread, also while pollers run. */
+void fwd_mac_changed(struct haul_app *app, unsigned port);
 int fwd_started(struct haul_app *app);
 bool fwd_may_end(struct haul_app *app);
 void fwd_report(struct haul_app *app, FILE *out, bool final);

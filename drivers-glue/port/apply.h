@@ -13,6 +13,7 @@ struct hauli_change {
 	struct rte_eth_fc_conf *flow_control;
 	struct rte_eth_rss_conf *rss;
 	struct rte_eth_rss_reta_entry64 *reta; /* of `number` entries */
+	const struct rte_ether_addr *macs; /* one, or `number` of them */
 };
 
 /* Calls fn for each ethdev. 0; or -errno with one line: what the PMD has said, or -ENODEV if the

@@ -51,9 +51,14 @@ WORDS = {
     "KIND": KINDS,
     "PPS": RATES,
     "SPEC": SPECS,
-    "MAC": ["02:00:00:00:00:09", "bogus", "02:00"],
-    "NAME": ["ip", "udp", "none", "bogus"],
+    "MAC": ["02:00:00:00:00:09", "01:00:5e:00:00:01", "bogus", "02:00"],
+    "NAME": ["ip", "udp", "none", "bogus", "vlan_strip", "mbuf_fast_free"],
     "WORD": ["1", "cluster"],
+    "ENTRIES": ["(0,0)", "(0,1),(1,0)", "(0,", "(99999,0)", "x"],
+    "KEY": ["6d5a" * 20, "00", "6d5", "xyz"],
+    "CPUS": ["0", "0,1", "1", "99", "x", "0,"],
+    "MASK": ["1", "3", "0", "ffffffff", "0xx"],
+    "DEVICE": ["all", "net_null_haul0", "none"],
     "FILE": ["{d}/f0", "{d}/f1", "{d}/no/such", "-", "/dev/full"],
 }
 OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "set fwd MODE",
@@ -65,7 +70,8 @@ OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "se
 SHOWN = r"port \d+/queue \d+: received \d+ packets\n|  src=.*\n|  and \d+ more\n"
 # What the program prints before it knows that a command fails.
 VERBOSE = re.compile(r"port \d+/queue \d+: |  src=")  # of packets, while a command runs
-PROGRESS = ("Configuring ports...", "Stopping ports...", "Telling cores", "Waiting for lcores")
+PROGRESS = ("Configuring ports...", "Stopping ports...", "Telling cores", "Waiting for lcores",
+            "Closing ports...", "Resetting ports...", "The reta size of port")
 
 
 def forms():
@@ -175,6 +181,10 @@ class Ports:
                 if re.match(r"net_|\w+:", spec):
                     self.last[int(n)] = spec
                 self.specs[int(n)] = self.last[int(n)]
+        for n in re.findall(r"^Port (\d+) is closed$", said, re.M):
+            self.specs.pop(int(n), None)
+        if words[:2] == ["port", "reset"] and "Done" not in said:  # some may be closed now
+            self.specs = {}
         on = re.findall(r"\b(r0|r1|v0|v1|f1)\b", " ".join(self.specs.values()))
         if len(on) != len(set(on)):
             return f"two ports on one device: {self.specs}"

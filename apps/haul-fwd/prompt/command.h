@@ -10,7 +10,7 @@
 #include <cmdline_parse.h>
 #include <cmdline_parse_string.h>
 
-#define FWD_WORDS_MAX 10
+#define FWD_WORDS_MAX 16
 /* For a carrier to answer; one that a handler keeps busy does not. */
 #define FWD_PATIENCE HAUL_S
 
@@ -43,6 +43,11 @@ extern const struct fwd_command fwd_commands_run[]; /* start, stop, quit, help *
 extern const struct fwd_command fwd_commands_show[]; /* of forwarding and its configuration */
 extern const struct fwd_command fwd_commands_set[];
 extern const struct fwd_command fwd_commands_ports[];
+extern const struct fwd_command fwd_commands_rss[];
+extern const struct fwd_command fwd_commands_queue[];
+extern const struct fwd_command fwd_commands_address[];
+extern const struct fwd_command fwd_commands_device[];
+extern const struct fwd_command fwd_commands_flow_control[];
 extern const struct fwd_command fwd_commands_csum[];
 extern const struct fwd_command fwd_commands_vlan[];
 extern const struct fwd_command fwd_commands_capture[];

@@ -8,9 +8,10 @@
 
 #include "../forward.h"
 #include "../modes/csum.h"
-#include "../rss.h"
+#include "address.h"
 #include "command.h"
 #include "ports.h"
+#include "queue.h"
 #include "show_port.h"
 
 #define WORD(i) (call->words[i].text)
@@ -26,6 +27,16 @@ bool fwd_ports_are_started(const struct haul_app *app, FILE *out)
 		return false;
 	}
 	return true;
+}
+
+bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out)
+{
+	bool attached = haul_io_is_attached(app->io, port);
+
+	if (attached && !is_stopped[port])
+		return true;
+	fprintf(out, attached ? "Please start port %u first\n" : "Port %u has no device\n", port);
+	return false;
 }
 
 static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
@@ -168,6 +179,7 @@ static bool start_one(const struct fwd_call *call, unsigned i)
 			call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return !is_stopped[i];
 	is_stopped[i] = false;
+	fwd_queues_begin(i);
 	return true;
 }
 
@@ -196,10 +208,8 @@ static bool start_or_stop(const struct fwd_call *call)
 	return good;
 }
 
-/* "port attach P", "port detach P" */
-static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
+static bool attach_or_detach_port(const struct fwd_call *call, unsigned i, bool attach)
 {
-	bool attach = strcmp(WORD(1), "attach") == 0;
 	bool comes = attach && !haul_io_is_attached(call->app->io, i);
 	char errbuf[512];
 	int err;
@@ -212,13 +222,52 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 
 	if (!err && comes) {
 		is_stopped[i] = false; /* it was started */
+		fwd_queues_begin(i);
+		fwd_addresses_begin(i);
 		fwd_attached(call->app, i);
 	}
-	if (!err)
-		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
 	if (!err && comes && haul_port_notice(port_of(call, i))[0])
 		fprintf(call->out, "%s\n", haul_port_notice(port_of(call, i)));
 	return fwd_result(call, err, errbuf);
+}
+
+/* "port attach P", "port detach P" */
+static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
+{
+	if (!attach_or_detach_port(call, i, strcmp(WORD(1), "attach") == 0))
+		return false;
+	fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
+	return true;
+}
+
+static bool close_one(const struct fwd_call *call, unsigned i)
+{
+	if (!haul_io_is_attached(call->app->io, i))
+		return passes_over(call, i);
+	if (!attach_or_detach_port(call, i, false))
+		return false;
+	fprintf(call->out, "Port %u is closed\n", i);
+	return true;
+}
+
+static bool reset_one(const struct fwd_call *call, unsigned i)
+{
+	if (!haul_io_is_attached(call->app->io, i))
+		return passes_over(call, i);
+	return attach_or_detach_port(call, i, false) && attach_or_detach_port(call, i, true);
+}
+
+/* "port close P": the number stays the port's, for "port attach". "port reset P" */
+static bool close_or_reset(const struct fwd_call *call)
+{
+	bool closes = strcmp(WORD(1), "close") == 0;
+	bool good;
+
+	fprintf(call->out, "%s ports...\n", closes ? "Closing" : "Resetting");
+	good = fwd_each_port(call, WORD(2), closes ? close_one : reset_one);
+	if (good)
+		fprintf(call->out, "Done\n");
+	return good;
 }
 
 static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const char *spec)
@@ -308,32 +357,13 @@ static bool set_mtu(const struct fwd_call *call)
 	return fwd_each_port(call, WORD(3), set_mtu_one);
 }
 
-/* "port config P rss NAME" */
-static bool set_rss_one(const struct fwd_call *call, unsigned i)
-{
-	char errbuf[512];
-	uint64_t functions;
-	int err;
-
-	if (!fwd_rss_functions(WORD(4), &functions)) {
-		fprintf(call->out, "Unknown RSS type %s: give ip, tcp, udp, sctp, all or none\n",
-			WORD(4));
-		return false;
-	}
-	err = haul_port_set_rss(port_of(call, i), functions, NULL, 0, errbuf, sizeof(errbuf));
-	return fwd_result(call, err, errbuf);
-}
-
-static bool set_rss(const struct fwd_call *call)
-{
-	return fwd_each_port(call, WORD(2), set_rss_one);
-}
-
 /* "vlan set strip on P" */
 static bool set_vlan_one(const struct fwd_call *call, unsigned i)
 {
 	uint64_t offload = strcmp(WORD(2), "strip") == 0 ? RTE_ETH_RX_OFFLOAD_VLAN_STRIP
-							 : RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+		: strcmp(WORD(2), "filter") == 0         ? RTE_ETH_RX_OFFLOAD_VLAN_FILTER
+		: strcmp(WORD(2), "extend") == 0         ? RTE_ETH_RX_OFFLOAD_VLAN_EXTEND
+							 : RTE_ETH_RX_OFFLOAD_QINQ_STRIP;
 	char errbuf[512];
 	int err = haul_port_change_offloads(
 		port_of(call, i), offload, 0, is_on(WORD(3)), errbuf, sizeof(errbuf));
@@ -380,17 +410,17 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
 	{"port detach PORT", attach_or_detach, "Close the device of a port; the others go on."},
+	{"port close PORT", close_or_reset, "The same."},
+	{"port reset PORT", close_or_reset, "Close the device of a port, and open it again."},
 	{"port attach PORT", attach_or_detach,
 		"PORT: open its device again. A spec: give this device to the first empty port."},
 	{"port attach PORT SPEC", attach_as, "Give a detached or empty port this device."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
-	{"port config PORT rss NAME", set_rss,
-		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},
 	{"set promisc|allmulti PORT on|off", set_promiscuous,
 		"Receive frames for others, or for all groups."},
 	{"set link-up|link-down port PORT", set_link, "Set the link up or down."},
-	{"vlan set strip|filter on|off PORT", set_vlan,
-		"Strip VLAN tags, or pass chosen VLANs only; after stop."},
+	{"vlan set strip|filter|extend|qinq_strip on|off PORT", set_vlan,
+		"Strip VLAN tags, pass chosen VLANs only, handle or strip two tags; after stop."},
 	{"rx_vlan add|rm N PORT", pass_vlan, "Pass frames of VLAN N, or not."},
 	{0},
 };

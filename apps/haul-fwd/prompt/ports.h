@@ -9,5 +9,7 @@
 
 /* False after a line: "port stop" has stopped one. */
 bool fwd_ports_are_started(const struct haul_app *app, FILE *out);
+/* The same of one port, or false after a line if it has no device. */
+bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out);
 
 #endif

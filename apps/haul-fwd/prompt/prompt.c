@@ -19,6 +19,7 @@
 static const struct fwd_prompt_args *const args = &fwd_prompt_args;
 static struct fwd_console keyboard;
 static struct termios before;
+static bool has_prompt; /* the user was asked for commands */
 static bool is_raw; /* the terminal is in another mode than `before` */
 
 int fwd_prompt_parsed(struct haul_app *app)
@@ -140,6 +141,7 @@ int fwd_prompt_started(struct haul_app *app)
 		return rc;
 	take_terminal();
 	fflush(stdout);
+	has_prompt = true;
 	fwd_console_init(&keyboard, app, STDOUT_FILENO, true);
 	haul_app_watch(app, STDIN_FILENO, read_keyboard, NULL);
 	return HAUL_APP_DONE;
@@ -152,4 +154,6 @@ void fwd_prompt_closed(void)
 	restore_terminal();
 	haul_app_before_death(NULL);
 	fwd_control_close();
+	if (has_prompt && isatty(STDOUT_FILENO))
+		printf("\nBye...\n");
 }

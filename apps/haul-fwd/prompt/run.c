@@ -5,6 +5,7 @@
 #include "../forward.h"
 #include "command.h"
 #include "ports.h"
+#include "queue.h"
 #include "statistics.h"
 
 static bool start(const struct fwd_call *call, uint64_t tx_first)
@@ -13,7 +14,7 @@ static bool start(const struct fwd_call *call, uint64_t tx_first)
 		fprintf(call->out, "Packet forwarding already started\n");
 		return false;
 	}
-	if (!fwd_ports_are_started(call->app, call->out))
+	if (!fwd_ports_are_started(call->app, call->out) || !fwd_queues_are_started(call->out))
 		return false;
 	fwd_statistics_begin(call->app);
 	if (fwd_start(call->app, tx_first) != HAUL_APP_DONE)

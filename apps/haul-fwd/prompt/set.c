@@ -217,6 +217,59 @@ static bool set_nbcore(const struct fwd_call *call)
 	return true;
 }
 
+/* Adds the carrier on a CPU to a list such as "0,2". */
+static bool add_carrier_on(const struct fwd_call *call, unsigned cpu, char *list, size_t size)
+{
+	const struct haul_plan *plan = call->app->plan;
+	size_t len = strlen(list);
+
+	for (unsigned c = 0; c < plan->carriers; c++) {
+		if (plan->places[c].cpu != (int)cpu)
+			continue;
+		snprintf(list + len, size - len, "%s%u", len ? "," : "", c);
+		return true;
+	}
+	fprintf(call->out, "No carrier is on CPU %u: show config cores tells where they are\n",
+		cpu);
+	return false;
+}
+
+/* "set corelist 2,3": by CPUs, as lcores of testpmd mostly are */
+static bool set_corelist(const struct fwd_call *call)
+{
+	const char *at = call->words[2].text;
+	char list[512] = "";
+	unsigned cpu;
+	int n;
+
+	for (; sscanf(at, "%u%n", &cpu, &n) == 1; at += *at == ',') {
+		at += n;
+		if (!add_carrier_on(call, cpu, list, sizeof(list)))
+			return false;
+	}
+	if (!*at)
+		return use(call, list);
+	fprintf(call->out, "Invalid list %s: give CPUs, such as 2,3\n", at);
+	return false;
+}
+
+static bool set_coremask(const struct fwd_call *call)
+{
+	const char *text = call->words[2].text;
+	char list[512] = "", *end;
+	uint64_t mask = strtoull(text, &end, 16);
+
+	if (*end || mask == 0) {
+		fprintf(call->out, "Invalid mask %s: give a bit for each CPU, in hexadecimal\n",
+			text);
+		return false;
+	}
+	for (unsigned cpu = 0; cpu < 64; cpu++)
+		if ((mask >> cpu & 1) && !add_carrier_on(call, cpu, list, sizeof(list)))
+			return false;
+	return use(call, list);
+}
+
 static bool set_carriers(const struct fwd_call *call)
 {
 	return use(call, call->words[2].text);
@@ -251,6 +304,9 @@ const struct fwd_command fwd_commands_set[] = {
 		"Let another carrier handle a bucket of flows (show buckets), at once."},
 	{"set nbcore N", set_nbcore,
 		"Let the first N carriers handle all packets, and the others wait, at once."},
+	{"set corelist CPUS", set_corelist,
+		"Let the carriers on these CPUs handle all packets, and the others wait, at once."},
+	{"set coremask MASK", set_coremask, "The same, by a mask of CPUs in hexadecimal."},
 	{"set carriers LIST", set_carriers,
 		"Let these carriers handle all packets, and the others wait, at once."},
 	{"set steal|order|spread WORD", refuse, "Not while the program runs."},

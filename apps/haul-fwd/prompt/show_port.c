@@ -165,13 +165,13 @@ void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out
 {
 	struct haul_port_info info;
 
-	fprintf(out, "\n" STARS " Infos for port %-2u " STARS "\n", number);
 	if (haul_port_get_info(port, &info) < 0) {
-		fprintf(out, "port '%s': %s\n", haul_port_spec(port),
+		fprintf(out, "\nPort %u, '%s': %s\n", number, haul_port_spec(port),
 			haul_port_fault(port)[0] ? "the device does not answer: the port was lost"
 						 : "there is no device");
 		return;
 	}
+	fprintf(out, "\n" STARS " Infos for port %-2u " STARS "\n", number);
 	print_device(out, port, &info);
 	print_link(out, &info.link);
 	print_filters(out, &info);
@@ -310,6 +310,10 @@ void fwd_show_port_offloads(
 		fprintf(out, "%s Offloading Configuration of port %u :\n  Port :", direction,
 			number);
 		print_offload_names(out, used, rx);
+		for (unsigned q = 0; q < haul_port_queues(port); q++) {
+			fprintf(out, "  Queue[%2u] :", q);
+			print_offload_names(out, used, rx);
+		}
 		return;
 	}
 	fprintf(out, "%s Offloading Capabilities of port %u :\n  Per Queue :", direction, number);

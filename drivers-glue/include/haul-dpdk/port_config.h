@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 struct rte_eth_fc_conf;
+struct rte_ether_addr;
 
 struct haul_port;
 
@@ -98,6 +99,28 @@ HAUL_API int haul_port_set_allmulticast(
 /* An interface that this call, or haul_port_stop(), has set down is no fault
  * (haul_port_fault()). */
 HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
+
+/*
+ * The MAC address of the port (haul_port_mac()), until its device is closed. The kernel interface of
+ * a port gets it, too. Also while polled; whoever has read the address before has the old one: a
+ * host (haul_host_add_address()), modes of a program. -EINVAL: no address of one host.
+ */
+HAUL_API int haul_port_set_mac(
+	struct haul_port *port, const struct rte_ether_addr *mac, char *errbuf, size_t errlen);
+/* Adds an address of one host whose frames the device passes if it is not promiscuous (on), or
+ * removes it. Also while polled. */
+HAUL_API int haul_port_change_mac(struct haul_port *port, const struct rte_ether_addr *mac, bool on,
+	char *errbuf, size_t errlen);
+/* Replaces the list of groups whose frames the device passes if it does not pass all. Also while
+ * polled. -EINVAL: one is no address of a group. */
+HAUL_API int haul_port_set_groups(struct haul_port *port, const struct rte_ether_addr *groups,
+	uint16_t n, char *errbuf, size_t errlen);
+
+/* Sets the descriptors of all receive and transmit queues, 0: as they are; the PMD may take other
+ * numbers (haul_port_get_queue_info()). Reconfigures the port. -EBUSY while polled. */
+HAUL_API int haul_port_set_rings(
+	struct haul_port *port, uint16_t rx_ring, uint16_t tx_ring, char *errbuf, size_t errlen);
+
 HAUL_API int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
 

@@ -183,6 +183,30 @@ static int change_config(
 	return err;
 }
 
+int haul_port_set_rings(
+	struct haul_port *port, uint16_t rx_ring, uint16_t tx_ring, char *errbuf, size_t errlen)
+{
+	uint16_t rx, tx;
+	char line[HAULI_LOG_LINE];
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_unpolled(port, "given other rings", errbuf, errlen);
+	if (err < 0)
+		return err;
+	rx = port->opts.rx_ring;
+	tx = port->opts.tx_ring;
+	port->opts.rx_ring = rx_ring ? rx_ring : rx;
+	port->opts.tx_ring = tx_ring ? tx_ring : tx;
+	err = reconfigure(port, errbuf, errlen);
+	if (err < 0) {
+		port->opts.rx_ring = rx;
+		port->opts.tx_ring = tx;
+		(void)reconfigure(port, line, sizeof(line));
+	}
+	return err;
+}
+
 static uint64_t changed(uint64_t offloads, uint64_t which, bool on)
 {
 	return on ? offloads | which : offloads & ~which;
