@@ -12,6 +12,7 @@
 #include "prompt_options.h"
 #include "record.h"
 #include "run.h"
+#include "testpmd_args.h"
 #include "testpmd_names.h"
 
 /* haul spreads only if pollers call no source. */
@@ -93,5 +94,6 @@ int main(int argc, char **argv)
 		.closed = closed,
 	};
 
+	argv = fwd_testpmd_args(&argc, argv);
 	return fwd_record_write(&program, haul_app_main(&program, &hooks, argc, argv));
 }

@@ -17,8 +17,8 @@ int fwd_prompt_parsed(struct haul_app *app);
  * take commands. Returns an exit code. */
 int fwd_prompt_started(struct haul_app *app);
 
-/* In closed(): the terminal is as before, and gets the last line of testpmd, which scripts wait for;
- * the socket is gone. */
+/* In closed(): the terminal is as before, and gets the last line of testpmd, which scripts wait
+ * for; the socket is gone. */
 void fwd_prompt_closed(void);
 
 #endif

@@ -15,6 +15,9 @@ const struct haul_app_option fwd_prompt_options[] = {
 	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &fwd_prompt_args.auto_start,
 		.help = "forward from the start", .needs = "--interactive",
 		.has_effect = is_interactive},
+	{"--testpmd", NULL, HAUL_APP_FLAG, &fwd_prompt_args.testpmd,
+		.help = "as the first argument: what follows is a command line of dpdk-testpmd, "
+			"with EAL's arguments and --; the prompt is testpmd's, too"},
 	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &fwd_prompt_args.file,
 		.help = "first run the commands in this file"},
 	{"--control", "PATH", HAUL_APP_TEXT, &fwd_prompt_args.control,

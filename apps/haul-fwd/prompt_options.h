@@ -8,6 +8,7 @@
 /* Constant once the options are parsed. */
 struct fwd_prompt_args {
 	bool interactive, auto_start;
+	bool testpmd; /* --testpmd was not the first argument */
 	const char *file; /* --cmdline-file; NULL: none, as the next */
 	const char *control;
 };

@@ -10,7 +10,8 @@
 #define REPORTED "the report shows the share of work and of empty polls"
 #define LINKS "haul-fwd waits up to two seconds for a link, and ends if a port is lost"
 #define PMDS "not there: the PMD's defaults"
-#define TESTPMD "not there; see haul's guide for users of testpmd"
+
+static const char missing[] = "not there; see haul's guide for users of testpmd";
 
 const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--forward-mode", "--mode", NULL},
@@ -42,7 +43,7 @@ const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--mbcache", NULL, POOL},
 	{"--mp-anon", NULL, POOL},
 	{"--no-iova-contig", NULL, POOL},
-	{"--mlockall", NULL, TESTPMD},
+	{"--mlockall", NULL, missing},
 	{"--numa", NULL, NEAR},
 	{"--no-numa", NULL, NEAR},
 	{"--port-numa-config", NULL, NEAR},
@@ -73,17 +74,22 @@ const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--txwt", NULL, PMDS},
 	{"--txfreet", NULL, PMDS},
 	{"--txrst", NULL, PMDS},
-	{"--num-procs", NULL, TESTPMD},
-	{"--proc-id", NULL, TESTPMD},
-	{"--hot-plug", NULL, TESTPMD},
-	{"--flow-isolate-all", NULL, TESTPMD},
-	{"--rxpkts", NULL, TESTPMD},
-	{"--rxoffs", NULL, TESTPMD},
-	{"--hairpinq", NULL, TESTPMD},
-	{"--hairpin-mode", NULL, TESTPMD},
-	{"--multi-rx-mempool", NULL, TESTPMD},
-	{"--rxq-share", NULL, TESTPMD},
-	{"--eth-link-speed", NULL, TESTPMD},
-	{"--disable-device-start", NULL, TESTPMD},
+	{"--num-procs", NULL, missing},
+	{"--proc-id", NULL, missing},
+	{"--hot-plug", NULL, missing},
+	{"--flow-isolate-all", NULL, missing},
+	{"--rxpkts", NULL, missing},
+	{"--rxoffs", NULL, missing},
+	{"--hairpinq", NULL, missing},
+	{"--hairpin-mode", NULL, missing},
+	{"--multi-rx-mempool", NULL, missing},
+	{"--rxq-share", NULL, missing},
+	{"--eth-link-speed", NULL, missing},
+	{"--disable-device-start", NULL, missing},
 	{NULL, NULL, NULL},
 };
+
+bool fwd_testpmd_is_missing(const struct haul_app_alias *alias)
+{
+	return alias->hint == missing;
+}

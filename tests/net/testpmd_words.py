@@ -5,6 +5,8 @@ refuses, the other refuses, and scripts find the words that they look for in bot
 
 testpmd_words.py PATH-OF-HAUL-FWD
 """
+import json
+import os
 import re
 import subprocess
 import tempfile
@@ -91,4 +93,39 @@ with Terminal("--port", "null:", "-i") as terminal:
     terminal.type("quit\n")
     terminal.wait_for("Bye...")
     tap.ok(terminal.process.wait(60) == 0, "quit on a terminal: Bye... is the last line")
+
+# Command lines of dpdk-testpmd: (arguments, CPUs of carriers, ports, notes)
+NULLS = ["--vdev=net_null0", "--vdev", "net_null1"]
+LINES = [
+    (["-l", "0,1", *NULLS, "--", "-i"], 1, ["net_null0", "net_null1"], []),
+    (["-l0-1", "-n", "4", "--no-huge", "-m", "512", "--no-pci", "--file-prefix=x", *NULLS, "--",
+      "--nb-cores=1", "--rxq=1", "--txq=1", "-i"], 1, ["net_null0", "net_null1"], []),
+    (["-c", "0x3", "-n4", "--vdev=net_null0,size=256", "--", "-i", "--total-num-mbufs=2048"], 1,
+     ["net_null0,size=256"], []),
+    (["--vdev=net_null0", "--", "-i", "--numa", "--mbcache=512", "--disable-link-check",
+      "--stats-period", "1", "--forward-mode=macswap"], 1, ["net_null0"],
+     ["--numa", "--mbcache=512", "--disable-link-check", "--stats-period"]),
+]
+with tempfile.TemporaryDirectory() as d:
+    link = f"{d}/dpdk-testpmd"
+    os.symlink(os.path.abspath(fwd.FWD), link)
+    for i, (args, carriers, ports, notes) in enumerate(LINES):
+        start = [link] if i % 2 else [fwd.FWD, "--testpmd"]
+        r = subprocess.run([*start, *args], input="show json\nquit\n", text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        found = re.search(r"^testpmd> show json\n(\{.*?^\})", r.stdout, re.S | re.M)
+        got = json.loads(found.group(1)) if found else {}
+        noted = re.findall(r"^haul-fwd: note: (--\S+) has no effect here", r.stderr, re.M)
+        tap.ok(r.returncode == 0 and noted == notes and
+               [p["spec"] for p in got.get("ports", [])] == ports and
+               len(got.get("carriers", [])) == carriers, f"{start[-1] == link} {' '.join(args)}",
+               f"{r.stderr}\n{r.stdout[:2000]}")
+    for args, wanted in ((["-l", "0", *NULLS, "--", "--hairpinq=1"], "--hairpinq: not there"),
+                         (["-l"], "-l: its value"),
+                         (["--vdev", "--"], "--vdev: its value"),
+                         (["--", "--no-such"], "--no-such")):
+        r = subprocess.run([link, *args], stdin=subprocess.DEVNULL, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        tap.ok(r.returncode == 2 and wanted in r.stderr and len(r.stderr.splitlines()) == 1,
+               f"testpmd {' '.join(args)}: refused with a line", r)
 tap.done()

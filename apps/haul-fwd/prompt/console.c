@@ -10,6 +10,7 @@
 #include <cmdline_parse.h>
 #include <cmdline_rdline.h>
 
+#include "../testpmd_args.h"
 #include "wrong.h"
 
 /* The console whose command runs. */
@@ -82,6 +83,11 @@ static void run_wrong(void *words, struct cmdline *cl, void *data)
 	end_output(&o);
 }
 
+static const char *prompt(void)
+{
+	return fwd_testpmd_is_meant() ? "testpmd> " : "haul-fwd> ";
+}
+
 void fwd_console_init(struct fwd_console *c, struct haul_app *app, int out, bool edits)
 {
 	static cmdline_parse_ctx_t *context;
@@ -89,7 +95,7 @@ void fwd_console_init(struct fwd_console *c, struct haul_app *app, int out, bool
 	if (!context)
 		context = fwd_commands_context(run_command, run_wrong);
 	*c = (struct fwd_console){.app = app, .out = out};
-	c->cl = cmdline_new(context, FWD_PROMPT, -1, edits ? out : -1);
+	c->cl = cmdline_new(context, prompt(), -1, edits ? out : -1);
 	if (!c->cl)
 		abort();
 	if (!edits)
@@ -125,7 +131,7 @@ bool fwd_console_run(struct fwd_console *c, const char *line)
 void fwd_console_print_prompt(struct fwd_console *c)
 {
 	if (!haul_app_is_ending(c->app))
-		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+		fwd_console_print(c, prompt(), strlen(prompt()));
 }
 
 static void end_line(struct fwd_console *c)

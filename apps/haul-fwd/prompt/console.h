@@ -5,8 +5,6 @@
 
 #include "command.h"
 
-#define FWD_PROMPT "haul-fwd> "
-
 struct fwd_console {
 	struct haul_app *app;
 	struct cmdline *cl;

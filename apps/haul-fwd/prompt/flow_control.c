@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "set flow_ctrl": pause frames, in testpmd's words. Each command sets what it names, and leaves the
- * rest. */
+/* "set flow_ctrl": pause frames, in testpmd's words. Each command sets what it names, and leaves
+ * the rest. */
 #include <string.h>
 
 #include <rte_ethdev.h>

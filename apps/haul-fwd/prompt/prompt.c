@@ -24,6 +24,9 @@ static bool is_raw; /* the terminal is in another mode than `before` */
 
 int fwd_prompt_parsed(struct haul_app *app)
 {
+	if (args->testpmd)
+		return haul_app_wrong(
+			app->program, "--testpmd: give it first, and then what dpdk-testpmd takes");
 	if (!fwd_prompt_reports()) {
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */

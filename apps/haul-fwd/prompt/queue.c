@@ -81,25 +81,18 @@ static bool switch_one(const struct fwd_call *call, unsigned i)
 {
 	bool rx = strcmp(WORD(2), "rxq") == 0, start = strcmp(WORD(4), "start") == 0;
 	const uint64_t queue = call->words[3].number;
-	struct haul_queue q;
+	char errbuf[512];
 	unsigned s;
 	int err;
 
 	if (!is_queue(call, i, queue, rx) || !fwd_port_is_started(call->app, i, call->out))
 		return false;
-	q = haul_port_queue(port_of(call, i), (unsigned)queue);
-	if (rx)
-		err = start ? rte_eth_dev_rx_queue_start(q.port_id, q.queue_id)
-			    : rte_eth_dev_rx_queue_stop(q.port_id, q.queue_id);
-	else
-		err = start ? rte_eth_dev_tx_queue_start(q.port_id, q.queue_id)
-			    : rte_eth_dev_tx_queue_stop(q.port_id, q.queue_id);
+	err = haul_port_switch_queue(
+		port_of(call, i), (unsigned)queue, rx, start, errbuf, sizeof(errbuf));
 	if (err == -ENOTSUP)
-		fprintf(call->out, "Function not supported in PMD\n");
-	else if (err)
-		fprintf(call->out, "Port %u: the PMD refuses: %s\n", i, strerror(-err));
+		fprintf(call->out, "Function not supported in PMD: ");
 	if (err)
-		return false;
+		return fwd_result(call, err, errbuf);
 	s = find(i, (unsigned)queue, rx);
 	if (start && s < nb_stopped)
 		stopped[s] = stopped[--nb_stopped];

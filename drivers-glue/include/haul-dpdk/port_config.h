@@ -101,8 +101,8 @@ HAUL_API int haul_port_set_allmulticast(
 HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
 
 /*
- * The MAC address of the port (haul_port_mac()), until its device is closed. The kernel interface of
- * a port gets it, too. Also while polled; whoever has read the address before has the old one: a
+ * The MAC address of the port (haul_port_mac()), until its device is closed. The kernel interface
+ * of a port gets it, too. Also while polled; whoever has read the address before has the old one: a
  * host (haul_host_add_address()), modes of a program. -EINVAL: no address of one host.
  */
 HAUL_API int haul_port_set_mac(
@@ -120,6 +120,12 @@ HAUL_API int haul_port_set_groups(struct haul_port *port, const struct rte_ether
  * numbers (haul_port_get_queue_info()). Reconfigures the port. -EBUSY while polled. */
 HAUL_API int haul_port_set_rings(
 	struct haul_port *port, uint16_t rx_ring, uint16_t tx_ring, char *errbuf, size_t errlen);
+
+/* Starts or stops a queue of the device, where the PMD does that for single ones; a port that is
+ * started anew has started all. While it is stopped nothing may poll it or send on it: call it
+ * while pollers do not use the port. -EINVAL: there is no such queue, or the port is stopped. */
+HAUL_API int haul_port_switch_queue(struct haul_port *port, unsigned queue, bool rx, bool start,
+	char *errbuf, size_t errlen);
 
 HAUL_API int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "testpmd_args.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul-app/app.h>
+
+#include "testpmd_names.h"
+
+#define LIST_MOST (64 * 4) /* characters of the CPUs of a mask */
+
+static bool is_meant;
+
+/* Arguments of EAL. */
+enum place { LCORES, MASK, PORT, PCI, DROPPED, EAL };
+static const struct {
+	const char *names[3];
+	bool has_value;
+	enum place place;
+} eal_args[] = {
+	{{"-l", "--lcores"}, true, LCORES},
+	{{"-c"}, true, MASK},
+	{{"--vdev"}, true, PORT},
+	{{"-a", "--allow", "-w"}, true, PCI},
+	{{"--no-pci"}, false, DROPPED},
+	{{"--main-lcore", "--master-lcore", "--proc-type"}, true, DROPPED},
+	{{"-n", "-m", "-r"}, true, EAL},
+	{{"-d", "-b", "--block"}, true, EAL},
+	{{"--file-prefix", "--log-level", "--iova-mode"}, true, EAL},
+	{{"--huge-dir", "--socket-mem", "--socket-limit"}, true, EAL},
+	{{"--base-virtaddr", "--mbuf-pool-ops-name", "--vfio-intr"}, true, EAL},
+	{{"--no-huge", "--in-memory", "--no-shconf"}, false, EAL},
+	{{"--no-telemetry", "--legacy-mem", "--single-file-segments"}, false, EAL},
+	{{"--no-hpet", "--huge-unlink", "--match-allocations"}, false, EAL},
+};
+
+/* Options of testpmd that have no value, and no place in haul-fwd. */
+static const char *const flags[] = {"--numa", "--no-numa", "--mp-anon", "--no-iova-contig",
+	"--record-core-cycles", "--record-burst-stats", "--no-flush-rx", "--disable-link-check",
+	"--no-lsc-interrupt", "--no-rmv-interrupt", "--enable-drop-en"};
+
+struct args {
+	char **items;
+	int n;
+};
+
+static void add(struct args *to, const char *text)
+{
+	to->items = realloc(to->items, (size_t)(to->n + 2) * sizeof(to->items[0]));
+	if (!to->items)
+		abort();
+	to->items[to->n] = strdup(text);
+	if (!to->items[to->n])
+		abort();
+	to->items[++to->n] = NULL;
+}
+
+static void add_pair(struct args *to, const char *option, const char *value)
+{
+	add(to, option);
+	add(to, value);
+}
+
+/* True if arg is this option; *value: what follows "=", or a short name, else NULL. */
+static bool is_option(const char *arg, const char *name, const char **value)
+{
+	size_t n = strlen(name);
+	bool is_short = n == 2 && name[1] != '-';
+
+	if (strncmp(arg, name, n) != 0 || (!is_short && arg[n] && arg[n] != '='))
+		return false;
+	*value = arg[n] == '\0' ? NULL : arg + n + (arg[n] == '=');
+	return true;
+}
+
+/* "0x5" as "0,2" */
+static void add_mask(struct args *to, const char *mask)
+{
+	unsigned long long bits = strtoull(mask, NULL, 16);
+	char list[LIST_MOST] = "";
+	size_t len = 0;
+
+	for (unsigned cpu = 0; cpu < 64; cpu++)
+		if (bits >> cpu & 1)
+			len += (size_t)snprintf(
+				list + len, sizeof(list) - len, "%s%u", len ? "," : "", cpu);
+	add_pair(to, "-l", len ? list : mask);
+}
+
+static void add_port(struct args *to, const char *prefix, const char *device)
+{
+	size_t size = strlen(prefix) + strlen(device) + 1;
+	char *spec = malloc(size);
+
+	if (!spec)
+		abort();
+	snprintf(spec, size, "%s%s", prefix, device);
+	add_pair(to, "--port", spec);
+	free(spec);
+}
+
+static void take_eal(struct args *to, struct args *eal, enum place place, const char *arg,
+	const char *value, bool is_joined)
+{
+	switch (place) {
+	case LCORES:
+		add_pair(to, "-l", value);
+		break;
+	case MASK:
+		add_mask(to, value);
+		break;
+	case PORT:
+		/* The PMD of virtio has a name without "net_", too. */
+		add_port(to, strncmp(value, "virtio_user", 11) == 0 ? "net_" : "", value);
+		break;
+	case PCI:
+		add_port(to, "pci:", value);
+		break;
+	case EAL:
+		add(eal, arg);
+		if (value && !is_joined)
+			add(eal, value);
+		break;
+	case DROPPED:
+		break;
+	}
+}
+
+/* The word behind an argument of EAL that has a value. Nothing has begun: ends without one. */
+static const char *value_of(char **argv)
+{
+	if (argv[1] && strcmp(argv[1], "--") != 0)
+		return argv[1];
+	fprintf(stderr, "haul-fwd: %s: its value is missing (see dpdk-testpmd --help)\n", argv[0]);
+	exit(HAUL_APP_USAGE);
+}
+
+/* One argument of EAL; returns the number of words. What is not known goes to EAL. */
+static int read_eal(struct args *to, struct args *eal, char **argv)
+{
+	for (size_t i = 0; i < sizeof(eal_args) / sizeof(eal_args[0]); i++) {
+		for (unsigned k = 0; k < 3 && eal_args[i].names[k]; k++) {
+			const char *value;
+			bool is_joined;
+
+			if (!is_option(argv[0], eal_args[i].names[k], &value))
+				continue;
+			is_joined = value != NULL;
+			if (eal_args[i].has_value && !value)
+				value = value_of(argv);
+			take_eal(to, eal, eal_args[i].place, argv[0], value, is_joined);
+			return eal_args[i].has_value && !is_joined ? 2 : 1;
+		}
+	}
+	add(eal, argv[0]);
+	return 1;
+}
+
+static bool is_flag(const char *name)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(flags[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The words that an option of testpmd takes if it is left out, with a note; 0: haul-fwd has it, or
+ * says what is wrong. */
+static int leave_out(char **argv, bool interactive)
+{
+	const char *value;
+
+	if (interactive && is_option(argv[0], "--stats-period", &value)) {
+		fprintf(stderr, "haul-fwd: note: %s has no effect here (no reports with -i)\n",
+			argv[0]);
+		return value ? 1 : 2;
+	}
+	for (const struct haul_app_alias *a = fwd_testpmd_names; a->name; a++) {
+		if (!a->hint || fwd_testpmd_is_missing(a) || !is_option(argv[0], a->name, &value))
+			continue;
+		fprintf(stderr, "haul-fwd: note: %s has no effect here (%s)\n", argv[0], a->hint);
+		return value || is_flag(a->name) || !argv[1] || argv[1][0] == '-' ? 1 : 2;
+	}
+	return 0;
+}
+
+/* testpmd's options; true if they choose the number of cores. */
+static bool read_options(struct args *to, char **argv)
+{
+	bool has_cores = false, interactive = false;
+	const char *value;
+
+	for (char **a = argv; *a; a++)
+		interactive |= strcmp(*a, "-i") == 0 || strcmp(*a, "--interactive") == 0;
+	while (*argv) {
+		int words = leave_out(argv, interactive);
+
+		if (words == 0 && is_option(argv[0], "--tx-first", &value)) {
+			add(to, "--tx-first=1");
+			words = 1;
+		} else if (words == 0) {
+			has_cores |= is_option(argv[0], "--nb-cores", &value);
+			add(to, argv[0]);
+			words = 1;
+		}
+		argv += words;
+	}
+	return has_cores;
+}
+
+static bool is_called_testpmd(const char *path)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+	return strcmp(name, "dpdk-testpmd") == 0 || strcmp(name, "testpmd") == 0;
+}
+
+char **fwd_testpmd_args(int *argc, char **argv)
+{
+	struct args to = {NULL, 0}, eal = {NULL, 0};
+	char **arg = argv + 1;
+
+	if (*argc > 1 && strcmp(argv[1], "--testpmd") == 0)
+		arg++;
+	else if (*argc == 0 || !is_called_testpmd(argv[0]))
+		return argv;
+	is_meant = true;
+	add(&to, argv[0]);
+	while (*arg && strcmp(*arg, "--") != 0)
+		arg += read_eal(&to, &eal, arg);
+	/* testpmd forwards on one core unless it is told otherwise. */
+	if (!read_options(&to, *arg ? arg + 1 : arg))
+		add(&to, "--nb-cores=1");
+	if (eal.n > 0)
+		add(&to, "--eal");
+	for (int i = 0; i < eal.n; i++)
+		add(&to, eal.items[i]);
+	*argc = to.n;
+	return to.items;
+}
+
+bool fwd_testpmd_is_meant(void)
+{
+	return is_meant;
+}
