@@ -185,6 +185,9 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_get_rss, NULL, &(uint64_t){0}, NULL, NULL, LINE)            \
 	X(haul_port_set_promiscuous, NULL, true, LINE)                          \
 	X(haul_port_set_allmulticast, NULL, true, LINE)                         \
+	X(haul_port_get_device, NULL, 0, NULL)                                  \
+	X(haul_port_set_flow_control, NULL, NULL, LINE)                         \
+	X(haul_port_take_vxlan, NULL, 0, true, LINE)                            \
 	X(haul_port_set_mac, NULL, NULL, LINE)                                  \
 	X(haul_port_change_mac, NULL, NULL, true, LINE)                         \
 	X(haul_port_set_groups, NULL, NULL, 0, LINE)                            \

@@ -6,7 +6,7 @@
 
 #include <haul-dpdk/port_config.h>
 
-#include <rte_ethdev.h>
+#include <rte_ether.h>
 
 #include "../forward.h"
 #include "address.h"

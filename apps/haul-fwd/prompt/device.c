@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
-
-#include <rte_bus.h>
-#include <rte_dev.h>
-#include <rte_ethdev.h>
 
 #include "command.h"
 
@@ -46,48 +43,35 @@ static void show_speeds(uint32_t speeds, FILE *out)
 	fputc('\n', out);
 }
 
-static void show_device(const struct fwd_call *call, unsigned port, uint16_t id)
+static void show_device(
+	const struct fwd_call *call, unsigned port, const struct haul_port_device *device)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE], name[RTE_ETH_NAME_MAX_LEN] = "";
 	const struct rte_ether_addr own = haul_port_mac(call->app->ports[port]);
-	const struct rte_devargs *args;
-	struct rte_eth_dev_info info;
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	FILE *out = call->out;
 
-	if (rte_eth_dev_info_get(id, &info) != 0)
-		return;
-	args = rte_dev_devargs(info.device);
 	fprintf(out, "\n********************* Infos for device %s *********************\n",
-		rte_dev_name(info.device));
-	fprintf(out, "Bus name: %s\n", rte_bus_name(rte_dev_bus(info.device)));
-	fprintf(out, "Driver name: %s\n", info.driver_name);
-	fprintf(out, "Devargs: %s\n", args && args->args ? args->args : "");
-	fprintf(out, "Connect to socket: %d\n", rte_dev_numa_node(info.device));
+		device->name);
+	fprintf(out, "Bus name: %s\nDriver name: %s\nDevargs: %s\nConnect to socket: %d\n",
+		device->bus, device->driver, device->args, device->socket);
 	rte_ether_format_addr(mac, sizeof(mac), &own);
-	rte_eth_dev_get_name_by_port(id, name);
-	fprintf(out, "\n\tPort id: %u \n\tMAC address: %s\n\tDevice name: %s\n", port, mac, name);
-	show_speeds(info.speed_capa, out);
+	fprintf(out, "\n\tPort id: %u \n\tMAC address: %s\n\tDevice name: %s\n", port, mac,
+		device->name);
+	show_speeds(device->speeds, out);
 }
 
 /* The device that is called so; NULL: all. False: there is none. */
 static bool show_devices(const struct fwd_call *call, const char *wanted)
 {
+	struct haul_port_device device;
 	bool found = false;
 
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
-		uint16_t last = RTE_MAX_ETHPORTS;
-
-		/* Some ports have a device for each queue. */
-		for (unsigned q = 0; q < haul_port_queues(call->app->ports[i]); q++) {
-			uint16_t id = haul_port_queue(call->app->ports[i], q).port_id;
-			char name[RTE_ETH_NAME_MAX_LEN] = "";
-
-			if (id == last || rte_eth_dev_get_name_by_port(id, name) != 0)
+		for (unsigned d = 0; haul_port_get_device(call->app->ports[i], d, &device) == 0;
+			d++) {
+			if (wanted && strcmp(wanted, device.name) != 0)
 				continue;
-			last = id;
-			if (wanted && strcmp(wanted, name) != 0)
-				continue;
-			show_device(call, i, id);
+			show_device(call, i, &device);
 			found = true;
 		}
 	}
@@ -108,22 +92,20 @@ static bool show_info(const struct fwd_call *call)
 /* "rx_vxlan_port add N P" */
 static bool change_tunnel(const struct fwd_call *call, unsigned i)
 {
-	struct rte_eth_udp_tunnel tunnel = {.udp_port = (uint16_t)call->words[2].number,
-		.prot_type = RTE_ETH_TUNNEL_TYPE_VXLAN};
-	const uint16_t id = haul_port_queue(call->app->ports[i], 0).port_id;
 	bool add = strcmp(WORD(1), "add") == 0;
+	char errbuf[512];
 	int err;
 
 	if (call->words[2].number > UINT16_MAX) {
 		fprintf(call->out, "Invalid UDP port %" PRIu64 "\n", call->words[2].number);
 		return false;
 	}
-	err = add ? rte_eth_dev_udp_tunnel_port_add(id, &tunnel)
-		  : rte_eth_dev_udp_tunnel_port_delete(id, &tunnel);
-	if (err < 0)
-		fprintf(call->out, "udp tunneling %s error: (%s)\n", add ? "add" : "delete",
+	err = haul_port_take_vxlan(
+		call->app->ports[i], (uint16_t)call->words[2].number, add, errbuf, sizeof(errbuf));
+	if (err)
+		fprintf(call->out, "udp tunneling %s error: (%s) ", add ? "add" : "delete",
 			strerror(-err));
-	return err >= 0;
+	return fwd_result(call, err, errbuf);
 }
 
 static bool add_or_remove_tunnel(const struct fwd_call *call)

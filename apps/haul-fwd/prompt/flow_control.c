@@ -3,7 +3,8 @@
  * the rest. */
 #include <string.h>
 
-#include <rte_ethdev.h>
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h> /* with ethdev's types */
 
 #include "command.h"
 
@@ -49,21 +50,22 @@ static void apply(struct rte_eth_fc_conf *conf, const char *name, const union fw
 /* The pairs of name and value of a command, and its port at the end. */
 static bool set_pairs(const struct fwd_call *call, unsigned port, const struct setting *pairs)
 {
-	const uint16_t id = haul_port_queue(call->app->ports[port], 0).port_id;
-	struct rte_eth_fc_conf conf = {0};
-	int err = rte_eth_dev_flow_ctrl_get(id, &conf);
+	struct haul_port *to = call->app->ports[port];
+	struct rte_eth_fc_conf conf;
+	char errbuf[512];
+	int err = haul_port_get_flow_control(to, &conf, errbuf, sizeof(errbuf));
 
 	if (err) {
-		fprintf(call->out, "cannot get current flow ctrl parameters, return code = %d\n",
-			err);
-		return false;
+		fprintf(call->out,
+			"cannot get current flow ctrl parameters, return code = %d: ", err);
+		return fwd_result(call, err, errbuf);
 	}
 	for (; pairs->name; pairs++)
 		apply(&conf, pairs->name, pairs->value);
-	err = rte_eth_dev_flow_ctrl_set(id, &conf);
+	err = haul_port_set_flow_control(to, &conf, errbuf, sizeof(errbuf));
 	if (err)
-		fprintf(call->out, "bad flow control parameter, return code = %d\n", err);
-	return err == 0;
+		fprintf(call->out, "bad flow control parameter, return code = %d: ", err);
+	return fwd_result(call, err, errbuf);
 }
 
 static bool set_one(const struct fwd_call *call, unsigned port)

@@ -10,8 +10,6 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
-#include <rte_ethdev.h>
-
 #include "command.h"
 #include "ports.h"
 #include "queue.h"

@@ -124,11 +124,18 @@ HAUL_API int haul_port_set_rings(
 /* Starts or stops a queue of the device, where the PMD does that for single ones; a port that is
  * started anew has started all. While it is stopped nothing may poll it or send on it: call it
  * while pollers do not use the port. -EINVAL: there is no such queue, or the port is stopped. */
-HAUL_API int haul_port_switch_queue(struct haul_port *port, unsigned queue, bool rx, bool start,
-	char *errbuf, size_t errlen);
+HAUL_API int haul_port_switch_queue(
+	struct haul_port *port, unsigned queue, bool rx, bool start, char *errbuf, size_t errlen);
 
+/* Pause frames: what the device has, and another configuration. Also while polled. */
 HAUL_API int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
+HAUL_API int haul_port_set_flow_control(
+	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
+
+/* Lets the device take this UDP port for VXLAN (on), or not. Also while polled. */
+HAUL_API int haul_port_take_vxlan(
+	struct haul_port *port, uint16_t udp_port, bool on, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,19 @@ struct haul_port_info {
 	const char *devargs; /* with which haul made the first ethdev; the port owns them */
 	int pool_socket; /* NUMA node of the pool; -1: any */
 };
+/* A device of DPDK behind a port. The texts last until it is closed. */
+struct haul_port_device {
+	char name[RTE_ETH_NAME_MAX_LEN];
+	const char *bus, *driver;
+	const char *args; /* "": none */
+	int socket; /* NUMA node; -1: none */
+	uint32_t speeds; /* RTE_ETH_LINK_SPEED_...; 0: any */
+};
+/* The i-th device: most ports have one, some one for each queue. Main thread. 0; -ENODEV: there is
+ * no i-th, or the port is detached; -EIO. */
+HAUL_API int haul_port_get_device(
+	const struct haul_port *port, unsigned i, struct haul_port_device *device);
+
 /* Fills *info. Returns 0, or -errno: the device does not answer. */
 HAUL_API int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info);
 /* True if each ethdev has a link, and the interface, if there is one. False without a device. */

@@ -105,6 +105,41 @@ int haul_port_get_flow_control(
 	return hauli_port_apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 }
 
+static int set_fc(uint16_t port_id, const struct hauli_change *change)
+{
+	return rte_eth_dev_flow_ctrl_set(port_id, change->flow_control);
+}
+
+int haul_port_set_flow_control(
+	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
+{
+	struct rte_eth_fc_conf copy;
+	const struct hauli_change change = {"flow control", set_fc, .flow_control = &copy};
+
+	HAUL_MISUSE_IF(!port || !conf, "the port or the configuration is NULL");
+	copy = *conf;
+	return hauli_port_apply(port, &change, errbuf, errlen);
+}
+
+static int take_vxlan(uint16_t port_id, const struct hauli_change *change)
+{
+	struct rte_eth_udp_tunnel tunnel = {
+		.udp_port = change->number, .prot_type = RTE_ETH_TUNNEL_TYPE_VXLAN};
+
+	return change->on ? rte_eth_dev_udp_tunnel_port_add(port_id, &tunnel)
+			  : rte_eth_dev_udp_tunnel_port_delete(port_id, &tunnel);
+}
+
+int haul_port_take_vxlan(
+	struct haul_port *port, uint16_t udp_port, bool on, char *errbuf, size_t errlen)
+{
+	const struct hauli_change change = {
+		"UDP ports of tunnels", take_vxlan, .on = on, .number = udp_port};
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	return hauli_port_apply(port, &change, errbuf, errlen);
+}
+
 static int set_mtu(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_set_mtu(port_id, change->number);

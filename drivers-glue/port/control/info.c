@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_bus.h>
+#include <rte_dev.h>
+
 #include "base/assert.h"
 #include "port/detach.h"
 #include "port/ethdev.h"
@@ -69,6 +72,26 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 		info->firmware[0] = '\0';
 	info->devargs = port->vdevs[0].args;
 	info->pool_socket = port->opts.pool->socket_id;
+	return 0;
+}
+
+int haul_port_get_device(const struct haul_port *port, unsigned i, struct haul_port_device *device)
+{
+	struct rte_eth_dev_info info;
+	const struct rte_devargs *args;
+
+	HAUL_MISUSE_IF(!port || !device, HAULI_NO_PORT);
+	if (port->detached || i >= port->nb_vdevs)
+		return -ENODEV;
+	if (rte_eth_dev_info_get(port->vdevs[i].port_id, &info) < 0)
+		return -EIO;
+	args = rte_dev_devargs(info.device);
+	*device = (struct haul_port_device){.bus = rte_bus_name(rte_dev_bus(info.device)),
+		.driver = info.driver_name,
+		.args = args && args->args ? args->args : "",
+		.socket = rte_dev_numa_node(info.device),
+		.speeds = info.speed_capa};
+	snprintf(device->name, sizeof(device->name), "%s", rte_dev_name(info.device));
 	return 0;
 }
 
