@@ -171,7 +171,7 @@ int hauli_hand_over_ask(struct hauli_app *a)
 	if (!h.taken)
 		return fail(a, strerror(ENOMEM));
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "asking at ", a->hand_over);
-	/* One that ends before it answers has perhaps ended by now. */
+	/* The old program may end before it answers; then nobody listens soon. */
 	while ((err = ask(a, fds)) == -ECONNRESET && haul_now() < end) {
 		close_peer();
 		nanosleep(&again, NULL);
@@ -215,7 +215,7 @@ static int wait_until_done(struct hauli_app *a)
 
 	if (send(h.peer, "r", 1, MSG_NOSIGNAL) == 1 && !wait_for_peer(STOP_NS, false))
 		return fail(a, "the other program does not stop");
-	/* One that ends with our word unread has an error before its line. */
+	/* If the old program ends with our word unread, an error comes before its line. */
 	do
 		n = recv(h.peer, line, sizeof(line) - 1, MSG_DONTWAIT);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
@@ -311,7 +311,7 @@ void hauli_hand_over_withdraw(const struct hauli_app *a, const char *why)
 		withdraw(a, why);
 }
 
-/* One that was killed, or does not wait any more, does not take the ports. */
+/* A new program that was killed, or does not wait any more, does not take the ports. */
 static bool has_left(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLRDHUP};

@@ -8,7 +8,7 @@
 #define HAULI_LISTENERS 4u
 #define HAULI_LISTENER_TEXT 192 /* of an option and its value */
 
-/* Those that a program which takes over is to have; their number. */
+/* Fills in the listeners that a program which takes over is to have; returns their number. */
 unsigned hauli_listeners_offered(
 	char texts[HAULI_LISTENERS][HAULI_LISTENER_TEXT], int fds[HAULI_LISTENERS]);
 

@@ -125,6 +125,14 @@ bool fwd_result(const struct fwd_call *call, int err, const char *errbuf)
 	return err == 0;
 }
 
+bool fwd_is_stopped(const struct fwd_call *call)
+{
+	if (haul_app_is_paused(call->app))
+		return true;
+	fprintf(call->out, "Packets are forwarded: give stop first\n");
+	return false;
+}
+
 bool fwd_each_port(const struct fwd_call *call, const char *word,
 	bool (*fn)(const struct fwd_call *call, unsigned port))
 {

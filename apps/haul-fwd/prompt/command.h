@@ -65,6 +65,9 @@ cmdline_parse_ctx_t *fwd_commands_context(
  * begin with. */
 bool fwd_result(const struct fwd_call *call, int err, const char *errbuf);
 
+/* True if no packets are forwarded; else after a line. */
+bool fwd_is_stopped(const struct fwd_call *call);
+
 /* Calls fn for a port, or for each if the word is "all". False after a line if there is no such
  * port, or fn returned false. */
 bool fwd_each_port(const struct fwd_call *call, const char *word,

@@ -16,14 +16,6 @@ static const char *const layers[FWD_CSUM_LAYERS] = {
 	[FWD_CSUM_SCTP] = "sctp",
 };
 
-static bool is_stopped(const struct fwd_call *call)
-{
-	if (haul_app_is_paused(call->app))
-		return true;
-	fprintf(call->out, "Packets are forwarded: give stop first\n");
-	return false;
-}
-
 static bool show_one(const struct fwd_call *call, unsigned port)
 {
 	for (unsigned i = 0; i < FWD_CSUM_LAYERS; i++)
@@ -51,7 +43,7 @@ static bool set_one(const struct fwd_call *call, unsigned port)
 
 static bool set(const struct fwd_call *call)
 {
-	return is_stopped(call) && fwd_each_port(call, WORD(4), set_one);
+	return fwd_is_stopped(call) && fwd_each_port(call, WORD(4), set_one);
 }
 
 static bool show(const struct fwd_call *call)
@@ -67,7 +59,7 @@ static bool set_macs_one(const struct fwd_call *call, unsigned port)
 
 static bool set_macs(const struct fwd_call *call)
 {
-	return is_stopped(call) && fwd_each_port(call, WORD(3), set_macs_one);
+	return fwd_is_stopped(call) && fwd_each_port(call, WORD(3), set_macs_one);
 }
 
 const struct fwd_command fwd_commands_csum[] = {

@@ -196,16 +196,25 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 	return is_stopped[i];
 }
 
-static bool start_or_stop(const struct fwd_call *call)
+/* "port VERB P", with testpmd's lines before and after it */
+static bool change_ports(const struct fwd_call *call, const char *what,
+	bool (*fn)(const struct fwd_call *call, unsigned port))
 {
-	bool starts = strcmp(WORD(1), "start") == 0;
 	bool good;
 
-	fprintf(call->out, "%s ports...\n", starts ? "Configuring" : "Stopping");
-	good = fwd_each_port(call, WORD(2), starts ? start_one : stop_one);
+	fprintf(call->out, "%s ports...\n", what);
+	good = fwd_each_port(call, WORD(2), fn);
 	if (good)
 		fprintf(call->out, "Done\n");
 	return good;
+}
+
+static bool start_or_stop(const struct fwd_call *call)
+{
+	bool starts = strcmp(WORD(1), "start") == 0;
+
+	return change_ports(
+		call, starts ? "Configuring" : "Stopping", starts ? start_one : stop_one);
 }
 
 static bool attach_or_detach_port(const struct fwd_call *call, unsigned i, bool attach)
@@ -261,13 +270,8 @@ static bool reset_one(const struct fwd_call *call, unsigned i)
 static bool close_or_reset(const struct fwd_call *call)
 {
 	bool closes = strcmp(WORD(1), "close") == 0;
-	bool good;
 
-	fprintf(call->out, "%s ports...\n", closes ? "Closing" : "Resetting");
-	good = fwd_each_port(call, WORD(2), closes ? close_one : reset_one);
-	if (good)
-		fprintf(call->out, "Done\n");
-	return good;
+	return change_ports(call, closes ? "Closing" : "Resetting", closes ? close_one : reset_one);
 }
 
 static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const char *spec)

@@ -66,14 +66,6 @@ static bool is_queue(const struct fwd_call *call, unsigned port, uint64_t queue,
 	return false;
 }
 
-static bool is_paused(const struct fwd_call *call)
-{
-	if (haul_app_is_paused(call->app))
-		return true;
-	fprintf(call->out, "Packets are forwarded: give stop first\n");
-	return false;
-}
-
 /* "port P rxq|txq Q start|stop" */
 static bool switch_one(const struct fwd_call *call, unsigned i)
 {
@@ -104,7 +96,7 @@ static bool switch_one(const struct fwd_call *call, unsigned i)
 
 static bool switch_queue(const struct fwd_call *call)
 {
-	return is_paused(call) && fwd_each_port(call, WORD(1), switch_one);
+	return fwd_is_stopped(call) && fwd_each_port(call, WORD(1), switch_one);
 }
 
 /* "port P rxq Q setup": as each change of this port does for all its queues. */
@@ -230,7 +222,7 @@ static bool set_all(const struct fwd_call *call)
 	const char *what = WORD(3);
 	const uint64_t n = call->words[4].number;
 
-	if (!is_paused(call))
+	if (!fwd_is_stopped(call))
 		return false;
 	if (strcmp(what, "max-pkt-len") == 0)
 		return set_frame(call, n);
@@ -244,7 +236,8 @@ static bool set_all_burst(const struct fwd_call *call)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, call->words[4].number);
-	return is_paused(call) && haul_app_set_option(call->app, "--burst", text) == HAUL_APP_DONE;
+	return fwd_is_stopped(call) &&
+		haul_app_set_option(call->app, "--burst", text) == HAUL_APP_DONE;
 }
 
 const struct fwd_command fwd_commands_queue[] = {

@@ -6,14 +6,6 @@
 #include "../vlan.h"
 #include "command.h"
 
-static bool is_stopped(const struct fwd_call *call)
-{
-	if (haul_app_is_paused(call->app))
-		return true;
-	fprintf(call->out, "Packets are forwarded: give stop first\n");
-	return false;
-}
-
 static bool change(const struct fwd_call *call, unsigned port, bool on)
 {
 	char errbuf[512];
@@ -51,12 +43,12 @@ static bool reset_one(const struct fwd_call *call, unsigned port)
 
 static bool set(const struct fwd_call *call)
 {
-	return is_stopped(call) && fwd_each_port(call, call->words[2].text, set_one);
+	return fwd_is_stopped(call) && fwd_each_port(call, call->words[2].text, set_one);
 }
 
 static bool reset(const struct fwd_call *call)
 {
-	return is_stopped(call) && fwd_each_port(call, call->words[2].text, reset_one);
+	return fwd_is_stopped(call) && fwd_each_port(call, call->words[2].text, reset_one);
 }
 
 const struct fwd_command fwd_commands_vlan[] = {
