@@ -89,9 +89,10 @@ static uint64_t hibernations(void)
 static uint64_t run_here(uint64_t n, bool hibernates)
 {
 	static const struct haul_coro_opts opts = {.hibernates = true};
-	double resident = perf_memory("VmRSS:"), tables = perf_memory("VmPTE:");
-	uint64_t start = perf_now(), took_ns;
+	uint64_t start, took_ns;
 
+	perf_memory_begin();
+	start = perf_now();
 	for (uint64_t i = 0; i < n; i++)
 		perf_must(haul_spawn(&coros[i], body, &took[i], &opts), "haul_spawn");
 	while (waiting < n)
@@ -101,8 +102,7 @@ static uint64_t run_here(uint64_t n, bool hibernates)
 		haul_sleep(10 * HAUL_MS);
 	if (hibernates)
 		perf_extra("frozen_after_s", (double)(perf_now() - start) / 1e9);
-	perf_extra("bytes_each", (perf_memory("VmRSS:") - resident) / (double)n);
-	perf_extra("page_table_bytes_each", (perf_memory("VmPTE:") - tables) / (double)n);
+	perf_memory_end(n);
 	wake_all(n);
 	return took_ns;
 }

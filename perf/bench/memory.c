@@ -28,20 +28,7 @@
 #define UNDER_WAY 256
 #define LEN 32
 
-static double resident, tables;
 static uint64_t waiting;
-
-static void before(void)
-{
-	resident = perf_memory("VmRSS:");
-	tables = perf_memory("VmPTE:");
-}
-
-static void after(uint64_t n)
-{
-	perf_extra("bytes_each", (perf_memory("VmRSS:") - resident) / (double)n);
-	perf_extra("page_table_bytes_each", (perf_memory("VmPTE:") - tables) / (double)n);
-}
 
 /* Coroutines. */
 
@@ -74,7 +61,7 @@ static uint64_t coroutines_here(uint64_t n)
 	const struct haul_coro_opts opts = {.hibernates = hibernates};
 	uint64_t start, took;
 
-	before();
+	perf_memory_begin();
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++) {
 		perf_must(haul_spawn(NULL, wait_long, NULL, &opts), "haul_spawn");
@@ -85,7 +72,7 @@ static uint64_t coroutines_here(uint64_t n)
 	took = perf_now() - start;
 	while (hibernates && hibernations() < n)
 		haul_sleep(10 * HAUL_MS);
-	after(n);
+	perf_memory_end(n);
 	return took;
 }
 
@@ -105,12 +92,12 @@ static uint64_t carriers_run(uint64_t n)
 	uint64_t start, took;
 
 	perf_must(haul_plan_create(&plan, &machine, NULL, 0), "haul_plan_create");
-	before();
+	perf_memory_begin();
 	start = perf_now();
 	perf_must(
 		haul_start(&rt, &(struct haul_runtime_opts){.plan = plan}, NULL, 0), "haul_start");
 	took = perf_now() - start;
-	after(n);
+	perf_memory_end(n);
 	perf_must(haul_stop(rt, 60 * HAUL_S), "haul_stop");
 	haul_plan_destroy(plan);
 	return took;
@@ -255,13 +242,13 @@ static uint64_t flows(haul_fn *fn, uint64_t n)
 		"haul_spawn_on");
 	haul_join(co, NULL, HAUL_FOREVER);
 	took = perf_now() - start;
-	after(n);
+	perf_memory_end(n);
 	return took;
 }
 
 static uint64_t opened_run(uint64_t n)
 {
-	before();
+	perf_memory_begin();
 	return flows(open_all, n);
 }
 
@@ -270,7 +257,7 @@ static uint64_t listened_run(uint64_t n)
 	const struct haul_listen_opts opts = {
 		.flows_max = HAUL_LISTEN_FLOWS_MAX, .flow.idle_ns = 3600 * HAUL_S};
 
-	before();
+	perf_memory_begin();
 	perf_must(haul_flow_listen(host, LISTENED, serve, NULL, &opts), "haul_flow_listen");
 	return flows(send_all, n);
 }

@@ -29,18 +29,9 @@ static double mappings(void)
 	return lines;
 }
 
-static double resident, tables;
-
-static void before(void)
-{
-	resident = perf_memory("VmRSS:");
-	tables = perf_memory("VmPTE:");
-}
-
 static void after(uint64_t n)
 {
-	perf_extra("bytes_each", (perf_memory("VmRSS:") - resident) / (double)n);
-	perf_extra("page_table_bytes_each", (perf_memory("VmPTE:") - tables) / (double)n);
+	perf_memory_end(n);
 	perf_extra("mappings", mappings());
 }
 
@@ -69,7 +60,7 @@ static uint64_t run_here(uint64_t n)
 {
 	uint64_t start, took;
 
-	before();
+	perf_memory_begin();
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++)
 		perf_must(haul_spawn(&coros[i], body, NULL, NULL), "haul_spawn");
@@ -127,7 +118,7 @@ static uint64_t boost_run(uint64_t n)
 {
 	uint64_t start, took;
 
-	before();
+	perf_memory_begin();
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++) {
 		void *co = make_fcontext(
