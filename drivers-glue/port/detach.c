@@ -6,12 +6,14 @@
 #include "eal/log.h"
 #include "port/callbacks.h"
 #include "port/ethdev.h"
+#include "port/flows.h"
 #include "port/missed.h"
 #include "port/watch.h"
 #include "port/xstats.h"
 
 void hauli_port_close_device(struct haul_port *port)
 {
+	struct rte_flow_error error;
 	char line[HAULI_LOG_LINE];
 
 	if (port->nb_vdevs == 0)
@@ -21,6 +23,7 @@ void hauli_port_close_device(struct haul_port *port)
 		hauli_log_hold_all();
 	else
 		hauli_log_hold();
+	(void)hauli_flows_end(port, &error);
 	if (port->kind->release)
 		port->kind->release(port);
 	hauli_ethdevs_detach(port);

@@ -19,6 +19,7 @@
 #define HAULI_VDEV_NAME 64
 #define HAULI_VDEV_ARGS 1024
 
+struct hauli_flow;
 struct hauli_hand_over;
 struct hauli_missed;
 struct hauli_watch;
@@ -100,6 +101,7 @@ struct haul_port {
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
 	bool handed_over; /* to another process: haul-dpdk/hand_over.h */
+	struct hauli_flow *flows; /* port/flows.h; the oldest first */
 	bool detached; /* there is no device, not yet or not any more */
 	struct haul_port_rx_callback *callbacks; /* port/callbacks.c */
 	struct hauli_xstats before_xstats; /* of devices that it had before */
@@ -135,6 +137,7 @@ struct hauli_kind {
 	bool stamps; /* the PMD's receive timestamps are of CLOCK_REALTIME, in us or ns */
 	bool above_nic; /* a NIC's driver may drop packets that its interface's sockets would get */
 	const struct hauli_hand_over *hand_over; /* NULL: cannot be */
+	bool tries_flows; /* the PMD crashes at a flow rule with RSS if the kernel lacks TC */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*

@@ -16,6 +16,7 @@
 #include "port/detach.h"
 #include "port/ethdev.h"
 #include "port/fault.h"
+#include "port/flows.h"
 #include "port/hand_over.h"
 #include "port/kind.h"
 #include "port/kinds/table.h"
@@ -365,6 +366,7 @@ int haul_port_set_spec(struct haul_port *port, const char *spec, char *errbuf, s
 
 int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)
 {
+	struct rte_flow_error error;
 	char line[HAULI_LOG_LINE];
 	int err;
 
@@ -373,6 +375,7 @@ int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err < 0)
 		return err;
 	hauli_log_hold();
+	(void)hauli_flows_end(port, &error);
 	hauli_ethdevs_stop(port);
 	hauli_log_release(line);
 	port->waitable = false;

@@ -58,6 +58,16 @@ WORDS = {
     "KEY": ["6d5a" * 20, "00", "6d5", "xyz"],
     "CPUS": ["0", "0,1", "1", "99", "x", "0,"],
     "MASK": ["1", "3", "0", "ffffffff", "0xx"],
+    "RULE...": ["ingress pattern eth / end actions drop / end",
+                "ingress pattern eth / ipv4 src is 1.2.3.4 / udp dst is 53 / end "
+                "actions queue index 0 / end",
+                "priority 1 ingress pattern eth / ipv6 / end actions rss queues 0 end / end",
+                "pattern vlan vid is 5 / end actions mark id 5 / count / end",
+                "ingress pattern eth srcc is 1 / end", "pattern", "egress"],
+    "RULES...": ["rule 0", "rule 0 rule 1", "rule 4294967296", "rule", "x"],
+    "GROUPS...": ["group 0", "group 0 group 1", "group"],
+    "SWITCH": ["on", "0", "maybe"],
+    "HEADERS...": ["eth / ipv4 dst is 1.2.3.4 / udp / vxlan vni is 7 / end_set", "eth", "mark /"],
     "DEVICE": ["all", "net_null_haul0", "none"],
     "FILE": ["{d}/f0", "{d}/f1", "{d}/no/such", "-", "/dev/full"],
 }

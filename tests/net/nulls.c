@@ -14,6 +14,7 @@
 #include <haul-dpdk/io.h>
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/port.h>
+#include <haul-dpdk/port_flow.h>
 #include <haul-dpdk/port_info.h>
 #include <haul-dpdk/test.h>
 #include <haul/build.h>
@@ -188,6 +189,13 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_get_device, NULL, 0, NULL)                                  \
 	X(haul_port_set_flow_control, NULL, NULL, LINE)                         \
 	X(haul_port_take_vxlan, NULL, 0, true, LINE)                            \
+	X(haul_port_flow_validate, NULL, NULL, NULL, NULL, NULL)                \
+	X(haul_port_flow_create, NULL, NULL, NULL, NULL, NULL, NULL)            \
+	X(haul_port_flow_destroy, NULL, 0, NULL)                                \
+	X(haul_port_flow_flush, NULL, NULL)                                     \
+	X(haul_port_flow_query, NULL, 0, NULL, NULL, NULL)                      \
+	X(haul_port_flow_isolate, NULL, true, NULL)                             \
+	X(haul_port_flow_get, NULL, 0, NULL)                                    \
 	X(haul_port_set_mac, NULL, NULL, LINE)                                  \
 	X(haul_port_change_mac, NULL, NULL, true, LINE)                         \
 	X(haul_port_set_groups, NULL, NULL, 0, LINE)                            \

@@ -63,12 +63,20 @@ class Testpmd(netns.Child):
             first = len(self.lines)
             self.process.stdin.write("".join(command + "\n" for command in commands))
             self.process.stdin.flush()
-            self.news.wait_for(lambda: any(SIGN in line or line == "(end)\n"
+            self.news.wait_for(lambda: any(re.fullmatch(r" *\++\n|\(end\)\n", line)
                                            for line in self.lines[first:]), 120)
             said = "".join(self.lines[first:])
         if SIGN not in said:
             raise RuntimeError(f"no answer from {self}")
         return said
+
+    def answer(self, command):
+        """What it says of a command, without the echo and the figures that follow."""
+        said = self.say(command, "show fwd stats all").replace("testpmd> ", "")
+        lines = [line for line in said.splitlines()
+                 if line not in (command, "show fwd stats all")]
+        return re.split(r"\n *-+ Forward statistics|\n *\++ Accumulated",
+                        "\n".join(["", *lines]))[0]
 
     def count(self, port=0):
         said = self.say(f"show port stats {port}", "show fwd stats all")

@@ -20,6 +20,7 @@ const struct fwd_command *const fwd_commands[] = {
 	fwd_commands_queue,
 	fwd_commands_address,
 	fwd_commands_device,
+	fwd_commands_flow,
 	fwd_commands_flow_control,
 	fwd_commands_csum,
 	fwd_commands_vlan,
@@ -56,7 +57,9 @@ static cmdline_parse_token_hdr_t *token_of(const char *word, size_t len, unsigne
 	}
 	string = allocate(sizeof(*string));
 	string->hdr = (struct cmdline_token_hdr){&cmdline_token_string_ops, offset};
-	if (!isupper((unsigned char)word[0])) {
+	if (len > 3 && strncmp(&word[len - 3], "...", 3) == 0) {
+		string->string_data.str = TOKEN_STRING_MULTI;
+	} else if (!isupper((unsigned char)word[0])) {
 		char *choices = strndup(word, len);
 
 		if (!choices)
@@ -111,6 +114,11 @@ cmdline_parse_ctx_t *fwd_commands_context(
 	memcpy(forms, context, n * sizeof(forms[0]));
 	context[n] = fwd_wrong_instance(forms, run_wrong);
 	return context;
+}
+
+const char *fwd_rest(const struct fwd_call *call, unsigned word)
+{
+	return (const char *)call->words + word * sizeof(union fwd_word);
 }
 
 bool fwd_result(const struct fwd_call *call, int err, const char *errbuf)

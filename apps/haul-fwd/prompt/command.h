@@ -30,7 +30,8 @@ struct fwd_call {
 struct fwd_command {
 	/*
 	 * Words separated by spaces: names, with | between choices ("on|off"); in capitals what the
-	 * user chooses: N, a number; MODE, one of --mode; any other (PORT, MAC), a word.
+	 * user chooses: N, a number; MODE, one of --mode; any other (PORT, MAC), a word; one that
+	 * ends in "..." the rest of the line (fwd_rest()).
 	 */
 	const char *form;
 	/* Returns true, or false after a line on call->out about why nothing was done. */
@@ -47,6 +48,7 @@ extern const struct fwd_command fwd_commands_rss[];
 extern const struct fwd_command fwd_commands_queue[];
 extern const struct fwd_command fwd_commands_address[];
 extern const struct fwd_command fwd_commands_device[];
+extern const struct fwd_command fwd_commands_flow[];
 extern const struct fwd_command fwd_commands_flow_control[];
 extern const struct fwd_command fwd_commands_csum[];
 extern const struct fwd_command fwd_commands_vlan[];
@@ -60,6 +62,9 @@ extern const struct fwd_command *const fwd_commands[];
 cmdline_parse_ctx_t *fwd_commands_context(
 	void (*run)(void *words, struct cmdline *cl, void *command),
 	void (*run_wrong)(void *words, struct cmdline *cl, void *data));
+
+/* The rest of the line, from this word of the form on. */
+const char *fwd_rest(const struct fwd_call *call, unsigned word);
 
 /* True if err is 0; else after the line in errbuf, without the name of haul's function that it may
  * begin with. */

@@ -31,9 +31,9 @@ static int length_of(const char *word)
 /* The length of the word at `at` as this token; -1: it is none. */
 static int parse_word(cmdline_parse_token_hdr_t *token, const char *at)
 {
-	union fwd_word word;
+	static char word[STR_MULTI_TOKEN_SIZE];
 
-	return token->ops->parse(token, at, &word, sizeof(word));
+	return token->ops->parse(token, at, word, sizeof(word));
 }
 
 /* True if the line is a command with this form. */

@@ -9,6 +9,7 @@
 #include "port/apply.h"
 #include "port/check.h"
 #include "port/ethdev.h"
+#include "port/flows.h"
 #include "port/watch.h"
 
 const struct haul_port_config *haul_port_config(const struct haul_port *port)
@@ -183,10 +184,12 @@ static int reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
 	}
 	errbuf[0] = '\0';
 	hauli_log_hold();
+	hauli_flows_suspend(port);
 	hauli_ethdevs_stop(port);
 	err = hauli_ethdevs_reconfigure(port, errbuf, errlen);
 	if (started && hauli_ethdevs_start(port, errbuf, errlen) < 0 && err == 0)
 		err = -EIO;
+	hauli_flows_resume(port);
 	hauli_log_release(line);
 	if (err < 0 && errbuf[0] == '\0')
 		err = hauli_spec_fail(&port->spec, err == -1 ? -EIO : err, errbuf, errlen,

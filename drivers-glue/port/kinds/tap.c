@@ -265,6 +265,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.stops = stops,
 	.has_room = has_room,
 	.hands_back = true,
+	.tries_flows = true,
 	.hand_over = &hauli_tap_hand_over,
 	.closed = hauli_tap_taken_end,
 	.backlog = backlog,
