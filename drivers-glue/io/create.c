@@ -320,6 +320,8 @@ static void configure_poller(struct haul_io *io, struct hauli_poller *p)
 		hauli_io_share_limit(io, p, i);
 		p->txs[i].count_bytes = p->txs[i].q.counts_bytes = p->count_bytes;
 		p->txs[i].observed = p->count_bytes || io->opts.times;
+		p->txs[i].retries = io->opts.tx_retries;
+		p->txs[i].retry_ns = io->opts.tx_retry_ns;
 	}
 	hauli_idle_recompute(p);
 }

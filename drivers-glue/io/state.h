@@ -115,7 +115,9 @@ struct hauli_tx {
 	struct hauli_tx_proxy *proxy; /* NULL: no proxy. Constant, as the next two */
 	const struct haul_port *port; /* NULL: a target's queue, which is none of the port's */
 	unsigned queue;
-	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
+	struct hauli_times *times; /* NULL: stages are not recorded. Constant, as the next two */
+	uint32_t retries; /* haul_io_opts.tx_retries, tx_retry_ns */
+	uint64_t retry_ns;
 	struct haul_txq q; /* a line of its own */
 };
 

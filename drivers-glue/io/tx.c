@@ -2,6 +2,8 @@
 /* Transmission through a carrier's own queue of a port. */
 #include "io/tx.h"
 
+#include <rte_pause.h>
+
 #include "base/assert.h"
 #include "io/offer.h"
 #include "io/packet.h"
@@ -109,12 +111,37 @@ void hauli_tx_close(struct hauli_poller *p)
 	p->pending = false;
 }
 
+static void wait_until(uint64_t time)
+{
+	while (haul_now() < time)
+		rte_pause();
+}
+
+/* For room in the queue, as haul_io_opts.tx_retries says. Returns how many packets it has got. */
+static __attribute__((noinline, cold)) uint32_t retry(
+	struct hauli_tx *tx, struct rte_mbuf **pkts, uint32_t n)
+{
+	uint64_t now = haul_now(), end = now + HAUL_IO_RETRY_MAX;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; kept < n && i < tx->retries && now < end; i++) {
+		wait_until(RTE_MIN(now + tx->retry_ns, end));
+		flush(tx);
+		kept += hauli_txq_put(&tx->q, pkts + kept, n - kept);
+		now = haul_now();
+	}
+	return kept;
+}
+
 /* The NIC is full: keep the packets for which there is room. */
 static void keep(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 {
-	uint32_t kept = hauli_txq_put(&tx->q, pkts, n);
+	uint32_t kept;
 
 	hauli_counter_add(&tx->q.taken, n);
+	kept = hauli_txq_put(&tx->q, pkts, n);
+	if (kept < n && tx->retries > 0)
+		kept += retry(tx, pkts + kept, n - kept);
 	if (kept < n)
 		drop(tx, pkts + kept, n - kept, &tx->full);
 }

@@ -176,13 +176,18 @@ struct haul_io_opts {
 	void *arg; /* for haul_rx.arg */
 	bool times; /* records stages of each packet's time (enum haul_stage) */
 	bool stopped; /* haul_io_start() starts no poller: haul_io_resume() does */
+	/* haul_tx_burst() for which the queue lacks room: the carrier tries again so many times,
+	 * with tx_retry_ns in between, and nothing else, for HAUL_IO_RETRY_MAX at most. */
+	uint32_t tx_retries;
+	uint64_t tx_retry_ns;
 };
+#define HAUL_IO_RETRY_MAX (10 * HAUL_MS)
 
 /*
  * Sends a burst at once, on a queue of the calling carrier; for burst handlers. The queue owns all
  * packets afterwards: it buffers those that the PMD does not take now, until the next flush. It
- * drops and counts those for which it has no room (HAUL_DROP_TX_FULL), and those that the PMD can
- * never send (HAUL_DROP_TX_REFUSED). Does not suspend.
+ * drops and counts those for which it has no room (HAUL_DROP_TX_FULL), after tx_retries if there
+ * are any, and those that the PMD can never send (HAUL_DROP_TX_REFUSED). Does not suspend.
  */
 HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
 
