@@ -259,6 +259,11 @@ int fwd_start(struct haul_app *app, uint64_t bursts)
 	return rc == HAUL_APP_DONE ? start_generators(app, bursts) : rc;
 }
 
+unsigned fwd_size(void)
+{
+	return (unsigned)size;
+}
+
 uint64_t fwd_tx_first(void)
 {
 	return tx_first;

@@ -30,6 +30,9 @@ void fwd_closed(void);
  * port. Returns HAUL_APP_DONE, or an exit code after a line. */
 int fwd_start(struct haul_app *app, uint64_t tx_first);
 
+/* --size */
+unsigned fwd_size(void);
+
 /* --tx-first, for the first start. */
 uint64_t fwd_tx_first(void);
 

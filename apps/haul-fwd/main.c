@@ -40,6 +40,7 @@ static const struct haul_app_program program = {
 	.aliases = fwd_testpmd_names,
 	.needs = needs,
 	.takes_commands = fwd_prompt_is_used,
+	.tolerates = fwd_testpmd_is_meant,
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =

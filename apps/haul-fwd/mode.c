@@ -59,6 +59,8 @@ void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 	io->on_packet = run.coroutine ? ops->packet : NULL;
 	io->on_burst = run.coroutine ? NULL : ops->burst;
 	io->source = source_of(run);
+	io->tx_retries = run.retries;
+	io->tx_retry_ns = run.retry_us * HAUL_US;
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
 	fwd_service_set(io);
 	fwd_vlan_wrap(io);

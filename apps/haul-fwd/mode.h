@@ -62,6 +62,8 @@ struct fwd_run {
 	enum fwd_mode mode;
 	bool coroutine; /* handles each packet; else a function each burst */
 	enum fwd_count_bytes count_bytes;
+	uint32_t retries; /* of bursts; 0: none (haul_io_opts.tx_retries), as the next */
+	uint32_t retry_us;
 };
 
 /* What a mode consists of. */

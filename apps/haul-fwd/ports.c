@@ -10,6 +10,7 @@
 
 #include "prompt_options.h"
 #include "run.h"
+#include "speed.h"
 
 /* In the order of the choices of the option. */
 enum topology {
@@ -26,6 +27,7 @@ static uint64_t mtu, max_pkt_len;
 static uint64_t rxq, txq;
 static unsigned promiscuous, allmulticast; /* enum haul_filter */
 static bool disable_rss, rss_ip, rss_udp;
+static const char *link_speed;
 static const char *rss_key, *rx_offloads, *tx_offloads;
 static struct haul_port_config config;
 
@@ -84,6 +86,9 @@ const struct haul_app_option fwd_ports_options[] = {
 			"filters them"},
 	{"--allmulticast", "default|on|off", HAUL_APP_CHOICE, &allmulticast,
 		.help = "receive frames for all groups; default: as the PMD has it"},
+	{"--eth-link-speed", "MBITS", HAUL_APP_TEXT, &link_speed, .zero = "auto",
+		.help = "speed of the links of all ports, such as 1000, instead of what both ends "
+			"agree upon"},
 	{"--disable-rss", NULL, HAUL_APP_FLAG, &disable_rss,
 		.help = "do not spread packets over receive queues by the NIC's hash"},
 	{"--rss-ip", NULL, HAUL_APP_FLAG, &rss_ip, .help = "spread by IP addresses only"},
@@ -149,6 +154,15 @@ static int choose_mtu(const struct haul_app *app)
 			app->program, "--mtu and --max-pkt-len mean the same; give one of them");
 	config.mtu = (uint16_t)(max_pkt_len ? max_pkt_len - AROUND : mtu);
 	return HAUL_APP_DONE;
+}
+
+static int choose_speed(const struct haul_app *app)
+{
+	const char *wrong = link_speed ? fwd_speed(link_speed, false, &config.link_speeds) : NULL;
+
+	if (!wrong)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(app->program, "--eth-link-speed %s: %s", link_speed, wrong);
 }
 
 static int parse_key(const struct haul_app *app)
@@ -228,6 +242,8 @@ int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io)
 
 	if (rc == HAUL_APP_DONE)
 		rc = choose_queues(app);
+	if (rc == HAUL_APP_DONE)
+		rc = choose_speed(app);
 	if (rc == HAUL_APP_DONE)
 		rc = choose_rss(app);
 	if (rc == HAUL_APP_DONE)

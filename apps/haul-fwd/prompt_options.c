@@ -8,6 +8,13 @@ static bool is_interactive(void)
 	return fwd_prompt_args.interactive;
 }
 
+static bool waits_for_start(void)
+{
+	return fwd_prompt_args.interactive && !fwd_prompt_args.auto_start;
+}
+
+#define COMMANDS \
+	.needs = "--interactive, --cmdline-file or --control", .has_effect = fwd_prompt_is_used
 const struct haul_app_option fwd_prompt_options[] = {
 	{"-i, --interactive", NULL, HAUL_APP_FLAG, &fwd_prompt_args.interactive,
 		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
@@ -18,6 +25,16 @@ const struct haul_app_option fwd_prompt_options[] = {
 	{"--testpmd", NULL, HAUL_APP_FLAG, &fwd_prompt_args.testpmd,
 		.help = "as the first argument: what follows is a command line of dpdk-testpmd, "
 			"with EAL's arguments and --; the prompt is testpmd's, too"},
+	{"--disable-device-start", NULL, HAUL_APP_FLAG, &fwd_prompt_args.ports_stopped,
+		.help = "leave all ports stopped until the command port start",
+		.needs = "--interactive, without --auto-start", .has_effect = waits_for_start},
+	{"--display-xstats", "NAME[,NAME]...", HAUL_APP_TEXT, &fwd_prompt_args.display_xstats,
+		.help = "show these of show port xstats with show port stats, too", COMMANDS},
+	{"--record-core-cycles", NULL, HAUL_APP_FLAG, &fwd_prompt_args.record_cycles,
+		.help = "print CPU cycles per packet with the statistics of a run", COMMANDS},
+	{"--record-burst-stats", NULL, HAUL_APP_FLAG, &fwd_prompt_args.record_bursts,
+		.help = "print how many packets polls found with the statistics of a run",
+		COMMANDS},
 	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &fwd_prompt_args.file,
 		.help = "first run the commands in this file"},
 	{"--control", "PATH", HAUL_APP_TEXT, &fwd_prompt_args.control,

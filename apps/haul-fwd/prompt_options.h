@@ -5,10 +5,13 @@
 
 #include <haul-app/options.h>
 
-/* Constant once the options are parsed. */
+/* Constant once the options are parsed, but for what commands change. */
 struct fwd_prompt_args {
 	bool interactive, auto_start;
 	bool testpmd; /* --testpmd was not the first argument */
+	bool record_cycles, record_bursts; /* commands change them */
+	bool ports_stopped; /* at the start */
+	const char *display_xstats; /* NULL: none */
 	const char *file; /* --cmdline-file; NULL: none, as the next */
 	const char *control;
 };

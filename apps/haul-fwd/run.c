@@ -7,6 +7,10 @@
 static unsigned mode, coroutine, count_bytes;
 static struct fwd_run at_start;
 
+/* testpmd's, of which the first has no option. */
+static bool retries;
+static uint32_t retries_most = 64, retry_us = 1;
+
 const struct haul_app_option fwd_run_options[] = {
 	{"--mode", FWD_MODE_NAMES, HAUL_APP_CHOICE, &mode,
 		.help = "what happens to received frames:" FWD_MODE_HELP},
@@ -25,7 +29,9 @@ struct fwd_run fwd_run_next(void)
 {
 	return (struct fwd_run){.mode = (enum fwd_mode)mode,
 		.coroutine = coroutine,
-		.count_bytes = (enum fwd_count_bytes)count_bytes};
+		.count_bytes = (enum fwd_count_bytes)count_bytes,
+		.retries = retries ? retries_most : 0,
+		.retry_us = retry_us};
 }
 
 struct fwd_run fwd_run_parsed(void)
@@ -81,6 +87,17 @@ int fwd_run_set(struct haul_app *app, const char *option, const char *value)
 	coroutine = coroutine_before;
 	haul_app_say(app->program, "%s %s: %s", option, value, why);
 	return HAUL_APP_USAGE;
+}
+
+void fwd_run_retry(bool on)
+{
+	retries = on;
+}
+
+void fwd_run_set_retries(uint32_t us, uint32_t n)
+{
+	retry_us = us;
+	retries_most = n;
 }
 
 const char *fwd_run_name(char buf[16], struct fwd_run run)

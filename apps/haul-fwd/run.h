@@ -31,6 +31,11 @@ bool fwd_may_run_one(const enum fwd_mode *modes, unsigned n); /* of n modes */
  * this program can have no such run. Main thread. */
 int fwd_run_set(struct haul_app *app, const char *option, const char *value);
 
+/* Turns the retries of the next runs on or off. */
+void fwd_run_retry(bool on);
+/* Sets the time between them, and their number. */
+void fwd_run_set_retries(uint32_t us, uint32_t n);
+
 /* The name of a run's mode. Returns buf. */
 const char *fwd_run_name(char buf[16], struct fwd_run run);
 

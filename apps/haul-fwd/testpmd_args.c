@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "testpmd_args.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,8 @@ static const struct {
 
 /* Options of testpmd that have no value, and no place in haul-fwd. */
 static const char *const flags[] = {"--numa", "--no-numa", "--mp-anon", "--no-iova-contig",
-	"--record-core-cycles", "--record-burst-stats", "--no-flush-rx", "--disable-link-check",
-	"--no-lsc-interrupt", "--no-rmv-interrupt", "--enable-drop-en"};
+	"--no-flush-rx", "--disable-link-check", "--no-lsc-interrupt", "--no-rmv-interrupt",
+	"--enable-drop-en"};
 
 struct args {
 	char **items;
@@ -177,6 +178,20 @@ static int leave_out(char **argv, bool interactive)
 			argv[0]);
 		return value ? 1 : 2;
 	}
+	if (!interactive &&
+		(is_option(argv[0], "--record-core-cycles", &value) ||
+			is_option(argv[0], "--record-burst-stats", &value))) {
+		fprintf(stderr,
+			"haul-fwd: note: %s has no effect here (without -i the report has the "
+			"share "
+			"of work and of empty polls)\n",
+			argv[0]);
+		return 1;
+	}
+	/* What these two say is so. */
+	if ((is_option(argv[0], "--num-procs", &value) && value && strcmp(value, "1") == 0) ||
+		(is_option(argv[0], "--proc-id", &value) && value && strcmp(value, "0") == 0))
+		return 1;
 	for (const struct haul_app_alias *a = fwd_testpmd_names; a->name; a++) {
 		if (!a->hint || fwd_testpmd_is_missing(a) || !is_option(argv[0], a->name, &value))
 			continue;
@@ -184,6 +199,54 @@ static int leave_out(char **argv, bool interactive)
 		return value || is_flag(a->name) || !argv[1] || argv[1][0] == '-' ? 1 : 2;
 	}
 	return 0;
+}
+
+/* "--coremask 0x6": two cores, those of -l. */
+static void add_cores(struct args *to, const char *mask)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", __builtin_popcountll(strtoull(mask, NULL, 16)));
+	add_pair(to, "--nb-cores", number);
+}
+
+/* --eth-peers-configfile: a line with a MAC address for each port. */
+static void add_peers(struct args *to, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[64], peer[96];
+
+	if (!file) {
+		fprintf(stderr, "haul-fwd: --eth-peers-configfile %s: %s\n", path, strerror(errno));
+		exit(HAUL_APP_USAGE);
+	}
+	for (unsigned port = 0; fgets(line, sizeof(line), file); port++) {
+		line[strcspn(line, " \t\r\n")] = '\0';
+		snprintf(peer, sizeof(peer), "%u,%s", port, line);
+		add_pair(to, "--eth-peer", peer);
+	}
+	fclose(file);
+}
+
+/* Options of testpmd whose value becomes another option. Returns the number of words; 0: it is none
+ * of them. */
+static int translate(struct args *to, char **argv, bool *has_cores)
+{
+	const char *value;
+	bool cores = is_option(argv[0], "--coremask", &value);
+	int words;
+
+	if (!cores && !is_option(argv[0], "--eth-peers-configfile", &value))
+		return 0;
+	words = value ? 1 : 2;
+	if (!value)
+		value = value_of(argv);
+	if (cores)
+		add_cores(to, value);
+	else
+		add_peers(to, value);
+	*has_cores |= cores;
+	return words;
 }
 
 /* testpmd's options; true if they choose the number of cores. */
@@ -195,8 +258,10 @@ static bool read_options(struct args *to, char **argv)
 	for (char **a = argv; *a; a++)
 		interactive |= strcmp(*a, "-i") == 0 || strcmp(*a, "--interactive") == 0;
 	while (*argv) {
-		int words = leave_out(argv, interactive);
+		int words = translate(to, argv, &has_cores);
 
+		if (words == 0)
+			words = leave_out(argv, interactive);
 		if (words == 0 && is_option(argv[0], "--tx-first", &value)) {
 			add(to, "--tx-first=1");
 			words = 1;

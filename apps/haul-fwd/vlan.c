@@ -3,8 +3,8 @@
 
 /* Constant while pollers run. */
 static struct {
-	bool on;
-	uint16_t vlan;
+	uint64_t flags; /* RTE_MBUF_F_TX_...; 0: no tag */
+	uint16_t vlan, outer;
 } tags[HAUL_APP_PORTS_MAX];
 
 static haul_burst_fn *inner_burst;
@@ -13,22 +13,30 @@ static haul_source_fn *inner_source;
 
 void fwd_vlan_set(unsigned port, uint16_t vlan)
 {
-	tags[port].on = true;
+	tags[port].flags = RTE_MBUF_F_TX_VLAN;
 	tags[port].vlan = vlan;
+}
+
+void fwd_vlan_set_two(unsigned port, uint16_t vlan, uint16_t outer)
+{
+	fwd_vlan_set(port, vlan);
+	tags[port].flags |= RTE_MBUF_F_TX_QINQ;
+	tags[port].outer = outer;
 }
 
 void fwd_vlan_reset(unsigned port)
 {
-	tags[port].on = false;
+	tags[port].flags = 0;
 }
 
 void fwd_vlan_mark(unsigned port, struct rte_mbuf **pkts, uint16_t n)
 {
-	if (!tags[port].on)
+	if (!tags[port].flags)
 		return;
 	for (uint16_t i = 0; i < n; i++) {
-		pkts[i]->ol_flags |= RTE_MBUF_F_TX_VLAN;
+		pkts[i]->ol_flags |= tags[port].flags;
 		pkts[i]->vlan_tci = tags[port].vlan;
+		pkts[i]->vlan_tci_outer = tags[port].outer;
 	}
 }
 
@@ -65,7 +73,7 @@ void fwd_vlan_wrap(struct haul_io_opts *io)
 	bool any = false;
 
 	for (unsigned i = 0; i < HAUL_APP_PORTS_MAX; i++)
-		any |= tags[i].on;
+		any |= tags[i].flags != 0;
 	if (!any)
 		return;
 	inner_burst = io->on_burst;

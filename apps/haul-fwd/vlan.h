@@ -10,6 +10,7 @@
 #include "mode.h"
 
 void fwd_vlan_set(unsigned port, uint16_t vlan);
+void fwd_vlan_set_two(unsigned port, uint16_t vlan, uint16_t outer);
 void fwd_vlan_reset(unsigned port);
 
 /* Replaces what fwd_mode_set() has set, if a port has a tag. */

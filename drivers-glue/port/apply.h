@@ -10,6 +10,7 @@ struct hauli_change {
 	int (*fn)(uint16_t port_id, const struct hauli_change *change);
 	bool on;
 	uint16_t number;
+	uint32_t bits;
 	struct rte_eth_fc_conf *flow_control;
 	struct rte_eth_rss_conf *rss;
 	struct rte_eth_rss_reta_entry64 *reta; /* of `number` entries */

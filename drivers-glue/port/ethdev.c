@@ -162,6 +162,7 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 		return err;
 	conf.rxmode.mtu = port->kind->set_mtu ? 0 : port->config.mtu;
 	conf.rxmode.offloads = port->config.rx_offloads;
+	conf.link_speeds = port->config.link_speeds;
 	conf.txmode.offloads = port->config.tx_offloads;
 	configure_rss(port, &info, &conf);
 	if (port->kind->stamps)

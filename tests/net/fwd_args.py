@@ -47,6 +47,7 @@ WRONG = [  # arguments, a part of the line
     (["--port", "null:", "--mode", "mac", "--eth-peer", "1,02:00:00:00:00:01"],
      "no port 1: 1 given"),
     (["--port", "null:", "--mode", "mac", "--eth-peer", "0,02:00:00:00:00"], "MAC address"),
+    (["--port", "null:", "--eth-link-speed", "fast"], "Mbit/s"),
     (["--port", "null:", "--json=yes"], "no value"),
     (["--port", "null:"] * 33, "33 ports"),
     (["--port", "null:", "--eal", "--no-such-option"], "DPDK"),

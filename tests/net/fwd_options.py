@@ -56,6 +56,9 @@ OPTIONS = [
     *((option, ALL, ["--trace", "x"], NEVER) for option in (
         "--trace-events=2048", "--trace-slice=1ms", "--trace-gap=1ms", "--trace-drops")),
     ("--auto-start", ALL, ["--interactive"], NEVER),
+    ("--disable-device-start", ALL, ["--interactive"], NEVER),
+    *((option, ALL, ["--interactive"], NEVER) for option in (
+        "--record-core-cycles", "--record-burst-stats", "--display-xstats=x")),
     ("--order=any", ALL, ["--steal", "cluster"], NEVER),
     ("--hang-after=2s", ALL, ["--on-health", "/bin/true"], NEVER),
     ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),
@@ -64,6 +67,8 @@ OPTIONS = [
     ("--spread=all", ALL - SENDS - {"flowgen", "generate"}, HERE, NEVER),
     ("--port-topology=loop", {"io", "mac", "macswap", "5tswap", "csum", "noisy"}, HERE, NEVER),
 ]
+# Those with an effect where there is a prompt of any kind.
+WITH_PROMPT = {"--record-core-cycles", "--record-burst-stats", "--display-xstats"}
 # Those of the start: a prompt that changes the mode does not bring them back.
 ONCE = {"--spread"}
 # Those that a prompt on the terminal leaves without effect.
@@ -87,7 +92,8 @@ def has_effect(option, modes, with_, or_with, mode, more, prompt):
         # what commands may bring
         return bool(prompt) and (
             with_[:2] == ["--capture", "x"] and option != "--capture-files=2" or
-            option == "--service-sleep" and "--service" in more or name == "--packet-rate")
+            option == "--service-sleep" and "--service" in more or name == "--packet-rate" or
+            name in WITH_PROMPT)
     changes = prompt and mode != "generate" and name not in ONCE
     reached = ALL - {"generate"} if changes else {mode}
     return bool(modes & reached) or mode != "generate" and or_with is not NEVER and \
@@ -113,7 +119,7 @@ def cases():
     for (option, modes, with_, or_with), mode in itertools.product(OPTIONS, MODES):
         for more in [with_, *([[]] if with_ else []), *([with_ + or_with] if or_with else []),
                      *([with_[:2]] if len(with_) > 2 else [])]:
-            first = option == "--auto-start"  # which is for one of them
+            first = option in ("--auto-start", "--disable-device-start")  # which is for one of them
             for prompt in [[], *random.sample(PROMPTS[first:], random.randrange(2))]:
                 # A short run has each option in each mode, and some of the arguments beside it.
                 if netns.fewer() and (more != with_ or prompt) and random.random() < 0.75:

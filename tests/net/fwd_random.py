@@ -54,6 +54,9 @@ WORDS = {
     "MAC": ["02:00:00:00:00:09", "01:00:5e:00:00:01", "bogus", "02:00"],
     "NAME": ["ip", "udp", "none", "bogus", "vlan_strip", "mbuf_fast_free"],
     "WORD": ["1", "cluster"],
+    "TYPE": ["no.such", "["],  # DPDK's lines would be among ours
+    "SPEED": ["auto", "10", "1000", "7", "x"],
+    "SIZES": ["64", "64,64", "1518", "100,0", "1,1,64", "60000", "x", ","],
     "ENTRIES": ["(0,0)", "(0,1),(1,0)", "(0,", "(99999,0)", "x"],
     "KEY": ["6d5a" * 20, "00", "6d5", "xyz"],
     "CPUS": ["0", "0,1", "1", "99", "x", "0,"],
@@ -249,7 +252,8 @@ class End:
         return sum(p[key] for p in self.figures["ports"])
 
     def starts(self):
-        return len(re.findall(r"^\w+ packet forwarding - ports=.*\n  RX P=", self.out, re.M)) - \
+        return len(re.findall(r"^\w+ packet forwarding(?: with retry)? - ports=.*\n"
+                              r"(?:TX retry num.*\n)?  RX P=", self.out, re.M)) - \
             self.out.count("show config fwd\n")
 
     def wrong(self):

@@ -196,6 +196,14 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_flow_query, NULL, 0, NULL, NULL, NULL)                      \
 	X(haul_port_flow_isolate, NULL, true, NULL)                             \
 	X(haul_port_flow_get, NULL, 0, NULL)                                    \
+	X(haul_port_get_descriptor, NULL, 0, true, 0)                           \
+	X(haul_port_count_descriptors, NULL, 0, true)                           \
+	X(haul_port_get_ptypes, NULL, 0, NULL, 0)                               \
+	X(haul_port_read_eeprom, NULL, NULL, 0)                                 \
+	X(haul_port_set_ptypes, NULL, 0, LINE)                                  \
+	X(haul_port_set_pvid, NULL, 0, true, LINE)                              \
+	X(haul_port_set_vlan_type, NULL, true, 0, LINE)                         \
+	X(haul_port_set_speeds, NULL, 0, LINE)                                  \
 	X(haul_port_set_mac, NULL, NULL, LINE)                                  \
 	X(haul_port_change_mac, NULL, NULL, true, LINE)                         \
 	X(haul_port_set_groups, NULL, NULL, 0, LINE)                            \

@@ -172,7 +172,12 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 	rc = parse_all(command, argc, argv, given);
 	for (const struct haul_app_option **o = given; *o && rc < 0; o++) {
 		need = hauli_option_need(command, *o);
-		if (need.has_effect && !need.has_effect())
+		if (!need.has_effect || need.has_effect())
+			continue;
+		if (command->program->tolerates && command->program->tolerates())
+			haul_app_say(command->program, "note: %s has no effect here (it needs %s)",
+				need.option, need.needs);
+		else
 			rc = haul_app_wrong(command->program, "%s has no effect here: it needs %s",
 				need.option, need.needs);
 	}

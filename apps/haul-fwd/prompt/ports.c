@@ -39,6 +39,22 @@ bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out)
 	return false;
 }
 
+int fwd_ports_stop(struct haul_app *app)
+{
+	char errbuf[512];
+
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		if (!haul_io_is_attached(app->io, i))
+			continue;
+		if (haul_port_stop(app->ports[i], errbuf, sizeof(errbuf)) != 0) {
+			haul_app_say(app->program, "%s", errbuf);
+			return HAUL_APP_FAILED;
+		}
+		is_stopped[i] = true;
+	}
+	return HAUL_APP_DONE;
+}
+
 static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
 {
 	return call->app->ports[port];

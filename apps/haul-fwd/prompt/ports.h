@@ -12,4 +12,7 @@ bool fwd_ports_are_started(const struct haul_app *app, FILE *out);
 /* The same of one port, or false after a line if it has no device. */
 bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out);
 
+/* Stops all ports. Returns an exit code. */
+int fwd_ports_stop(struct haul_app *app);
+
 #endif

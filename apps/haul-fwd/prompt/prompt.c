@@ -11,8 +11,11 @@
 
 #include "../forward.h"
 #include "../prompt_options.h"
+#include "chosen_xstats.h"
 #include "console.h"
 #include "control.h"
+#include "ports.h"
+#include "recording.h"
 
 #define FILE_MAX (UINT64_C(64) << 20) /* bytes of --cmdline-file */
 
@@ -132,14 +135,19 @@ int fwd_prompt_started(struct haul_app *app)
 {
 	int rc = HAUL_APP_DONE;
 
+	fwd_chosen_xstats_set(args->display_xstats);
 	if (args->control)
 		rc = fwd_control_open(app, args->control);
+	if (rc == HAUL_APP_DONE && args->ports_stopped && !fwd_prompt_starts())
+		rc = fwd_ports_stop(app);
 	if (rc == HAUL_APP_DONE && args->file)
 		rc = run_file(app);
 	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
 		return rc;
-	if (haul_app_is_paused(app) && fwd_prompt_starts())
+	if (haul_app_is_paused(app) && fwd_prompt_starts()) {
+		fwd_recording_start(app);
 		rc = fwd_start(app, fwd_tx_first());
+	}
 	if (rc != HAUL_APP_DONE || !args->interactive)
 		return rc;
 	take_terminal();

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "ports.h"
 #include "queue.h"
+#include "recording.h"
 #include "statistics.h"
 
 static bool start(const struct fwd_call *call, uint64_t tx_first)
@@ -16,6 +17,7 @@ static bool start(const struct fwd_call *call, uint64_t tx_first)
 	}
 	if (!fwd_ports_are_started(call->app, call->out) || !fwd_queues_are_started(call->out))
 		return false;
+	fwd_recording_start(call->app);
 	fwd_statistics_begin(call->app);
 	if (fwd_start(call->app, tx_first) != HAUL_APP_DONE)
 		return false;

@@ -8,6 +8,7 @@
 #include <haul/look.h>
 
 #include "../forward.h"
+#include "../modes/txonly.h"
 #include "../run.h"
 #include "command.h"
 
@@ -17,15 +18,39 @@ static bool set_option(const struct fwd_call *call, const char *name, const char
 	return haul_app_set_option(call->app, name, value) == HAUL_APP_DONE;
 }
 
-static bool set_mode(const struct fwd_call *call)
+static bool choose_mode(const struct fwd_call *call, bool retries)
 {
 	const char *mode = call->words[2].text;
 
 	if (fwd_run_set(call->app, "--mode", mode) != HAUL_APP_DONE)
 		return false;
-	fprintf(call->out, "Set %s packet forwarding mode\n", mode);
+	fwd_run_retry(retries);
+	fprintf(call->out, "Set %s packet forwarding mode%s\n", mode, retries ? " with retry" : "");
 	if (!haul_app_is_paused(call->app))
 		fprintf(call->out, "It begins with the next start\n");
+	return true;
+}
+
+static bool set_mode(const struct fwd_call *call)
+{
+	return choose_mode(call, false);
+}
+
+static bool set_mode_retry(const struct fwd_call *call)
+{
+	return choose_mode(call, true);
+}
+
+/* "set burst tx delay N retry N" */
+static bool set_retries(const struct fwd_call *call)
+{
+	const uint64_t us = call->words[4].number, n = call->words[6].number;
+
+	if (us > UINT32_MAX || n > UINT32_MAX) {
+		fprintf(call->out, "At most %u\n", UINT32_MAX);
+		return false;
+	}
+	fwd_run_set_retries((uint32_t)us, (uint32_t)n);
 	return true;
 }
 
@@ -53,9 +78,29 @@ static bool set_burst(const struct fwd_call *call)
 			errbuf);
 }
 
+/* "set txpkts 64", "set txpkts 64,128": all modes know a length, only txonly segments. */
 static bool set_txpkts(const struct fwd_call *call)
 {
-	return set_number(call, "--size", "Length of generated frames");
+	const char *text = call->words[2].text;
+	const char *wrong = fwd_txonly_set_segments(strchr(text, ',') ? text : NULL);
+
+	if (wrong) {
+		fprintf(call->out, "%s: %s\n", text, wrong);
+		return false;
+	}
+	if (strchr(text, ','))
+		return true;
+	if (!set_option(call, "--size", text))
+		return false;
+	fprintf(call->out, "Length of generated frames set to %s\n", text);
+	return true;
+}
+
+/* "set txsplit off|on|rand" */
+static bool set_txsplit(const struct fwd_call *call)
+{
+	fwd_txonly_set_random(strcmp(call->words[2].text, "rand") == 0);
+	return true;
 }
 
 static bool set_handler(const struct fwd_call *call)
@@ -287,9 +332,17 @@ static bool refuse(const struct fwd_call *call)
 const struct fwd_command fwd_commands_set[] = {
 	{"set fwd MODE", set_mode,
 		"Choose what happens to packets (--mode), from the next start on."},
+	{"set fwd MODE retry", set_mode_retry,
+		"The same; bursts for which a port has no room are tried again."},
 	{"set burst N", set_burst, "Packets per poll (--burst), at once."},
-	{"set txpkts N", set_txpkts,
-		"Length of generated frames (--size), from the next start on."},
+	{"set burst tx delay N retry N", set_retries,
+		"How long retry waits in between (us), and how often; from the next start on."},
+	{"set txpkts SIZES", set_txpkts,
+		"Length of generated frames (--size), or of the segments of those of txonly, such "
+		"as "
+		"64,128; from the next start on."},
+	{"set txsplit off|on|rand", set_txsplit,
+		"rand: give frames of txonly some of their segments; from the next start on."},
 	{"set handler burst|coroutine", set_handler,
 		"What handles packets (--handler), from the next start on."},
 	{"set eth-peer PORT MAC", set_peer,

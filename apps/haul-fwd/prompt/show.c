@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../forward.h"
+#include "../modes/txonly.h"
 #include "../ports.h"
 #include "../run.h"
 #include "command.h"
@@ -34,9 +35,13 @@ void fwd_print_forwarding(const struct fwd_call *call)
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		for (unsigned c = 0; c < app->plan->carriers; c++)
 			streams += haul_io_is_used(app->io, c) && haul_io_txq(app->io, i, c);
-	fprintf(call->out, "%s packet forwarding - ports=%u - cores=%u - streams=%u - handler=%s\n",
-		fwd_run_name(name, next), app->nb_ports, count_forwarding(app), streams,
-		next.coroutine ? "coroutine" : "burst");
+	fprintf(call->out,
+		"%s packet forwarding%s - ports=%u - cores=%u - streams=%u - handler=%s\n",
+		fwd_run_name(name, next), next.retries ? " with retry" : "", app->nb_ports,
+		count_forwarding(app), streams, next.coroutine ? "coroutine" : "burst");
+	if (next.retries)
+		fprintf(call->out, "TX retry num: %u, delay between TX retries: %uus\n",
+			next.retries, next.retry_us);
 	for (unsigned i = 0; i < app->nb_ports; i++) {
 		const struct rte_ether_addr to = fwd_peer_mac(fwd_ports_peer(i));
 
@@ -78,6 +83,20 @@ static bool show_rxtx(const struct fwd_call *call)
 		fprintf(call->out, "  port %u: RX queue number: %u Tx queue number: %u\n", i,
 			haul_port_queues(call->app->ports[i]),
 			haul_port_queues(call->app->ports[i]));
+	return true;
+}
+
+static bool show_txpkts(const struct fwd_call *call)
+{
+	const uint16_t *sizes;
+	unsigned n = fwd_txonly_segments(&sizes);
+
+	fprintf(call->out, "Number of segments: %u\nSegment sizes: ", n ? n : 1);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(call->out, "%s%u", i ? "," : "", sizes[i]);
+	if (n == 0)
+		fprintf(call->out, "%u", fwd_size());
+	fprintf(call->out, "\nSplit packet: %s\n", fwd_txonly_is_random() ? "rand" : "off");
 	return true;
 }
 
@@ -195,6 +214,7 @@ const struct fwd_command fwd_commands_show[] = {
 	{"clear fwd stats all", clear_statistics, "Count from 0."},
 	{"show config fwd", show_forwarding, "Show which port forwards to which."},
 	{"show config cores", show_cores, "Show the CPUs of the carriers in use."},
+	{"show config txpkts", show_txpkts, "Show the lengths of generated frames."},
 	{"show config rxtx", show_rxtx, "Show how pollers receive."},
 	{"show buckets PORT", show_buckets, "Show which carriers have which buckets of flows."},
 	{0},

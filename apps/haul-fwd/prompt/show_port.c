@@ -11,6 +11,7 @@
 #include <haul-dpdk/port_info.h>
 
 #include "../rss.h"
+#include "chosen_xstats.h"
 
 #define BORDER "########################"
 #define STARS "*********************"
@@ -179,6 +180,13 @@ void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out
 	print_limits(out, &info);
 }
 
+static bool hides_zeros;
+
+void fwd_show_port_hide_zeros(bool on)
+{
+	hides_zeros = on;
+}
+
 void fwd_show_port_xstats(const struct haul_port *port, unsigned number, FILE *out)
 {
 	struct haul_port_xstat *stats;
@@ -189,7 +197,8 @@ void fwd_show_port_xstats(const struct haul_port *port, unsigned number, FILE *o
 	stats = n > 0 ? calloc((size_t)n, sizeof(*stats)) : NULL;
 	if (stats && haul_port_get_xstats(port, stats, (unsigned)n) == n)
 		for (int i = 0; i < n; i++)
-			fprintf(out, "%s: %" PRIu64 "\n", stats[i].name, stats[i].value);
+			if (stats[i].value || !hides_zeros)
+				fprintf(out, "%s: %" PRIu64 "\n", stats[i].name, stats[i].value);
 	free(stats);
 }
 
@@ -230,6 +239,7 @@ void fwd_show_port_stats(const struct haul_port *port, unsigned number, FILE *ou
 		rate(st.ipackets, last->st.ipackets, ns), 8 * rate(st.ibytes, last->st.ibytes, ns));
 	fprintf(out, "  Tx-pps: %12" PRIu64 "          Tx-bps: %12" PRIu64 "\n",
 		rate(st.opackets, last->st.opackets, ns), 8 * rate(st.obytes, last->st.obytes, ns));
+	fwd_chosen_xstats_print(port, number, ns, out);
 	fprintf(out, "  " BORDER "############################" BORDER "\n");
 	*last = (struct shown_stats){st, now};
 }

@@ -12,6 +12,7 @@
 /* "show port info|xstats|stats N"; the last one also prints rates since its last call. */
 void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out);
 void fwd_show_port_xstats(const struct haul_port *port, unsigned number, FILE *out);
+void fwd_show_port_hide_zeros(bool on); /* in xstats */
 void fwd_show_port_stats(const struct haul_port *port, unsigned number, FILE *out);
 /* The statistics were reset: the next rates are 0. */
 void fwd_show_port_begin_rates(unsigned number);

@@ -3,6 +3,10 @@
 
 #include <inttypes.h>
 
+#include "../forward.h"
+#include "../run.h"
+#include "recording.h"
+
 #define BORDER "----------------------"
 #define ALL "+++++++++++++++"
 
@@ -39,6 +43,7 @@ void fwd_statistics_begin(const struct haul_app *app)
 {
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		haul_io_get_stats(app->io, i, HAUL_ALL, &began[i]);
+	fwd_recording_begin(app);
 }
 
 static void print_flow(FILE *out, const struct flow *f)
@@ -54,6 +59,7 @@ static void print_flow(FILE *out, const struct flow *f)
 void fwd_statistics_print(const struct fwd_call *call)
 {
 	struct flow all = {0};
+	char mode[16];
 
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
 		struct flow f = since_start(call->app, i);
@@ -61,6 +67,7 @@ void fwd_statistics_print(const struct fwd_call *call)
 		fprintf(call->out, "\n  " BORDER " Forward statistics for port %-2u " BORDER "\n",
 			i);
 		print_flow(call->out, &f);
+		fwd_recording_print_bursts(call->app, i, call->out);
 		fprintf(call->out, "  " BORDER "--------------------------------" BORDER "\n");
 		all.rx += f.rx;
 		all.rx_dropped += f.rx_dropped;
@@ -70,4 +77,7 @@ void fwd_statistics_print(const struct fwd_call *call)
 	fprintf(call->out, "\n  " ALL " Accumulated forward statistics for all ports" ALL "\n");
 	print_flow(call->out, &all);
 	fprintf(call->out, "  " ALL ALL ALL ALL ALL "+\n");
+	/* A source receives nothing. */
+	fwd_recording_print_cycles(call->app, fwd_run_name(mode, fwd_forwarder()->run),
+		all.rx > 0 ? all.rx : all.tx, call->out);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../mode.h"
+#include "absent.h"
 #include "command.h"
 
 #define LISTED_MOST 8 /* of what may follow */
@@ -120,8 +121,14 @@ static void print_next(FILE *out, unsigned words)
 void fwd_wrong_print(FILE *out)
 {
 	const char *form, *at, *wrong = line;
+	const char *why = fwd_absent(line);
 	unsigned most = 0, words;
 
+	if (why) {
+		fprintf(out, "Bad arguments: haul-fwd lacks this command of dpdk-testpmd: %s\n",
+			why);
+		return;
+	}
 	for (cmdline_parse_inst_t *const *f = all; *f; f++) {
 		words = fitting(*f, &form, &at);
 		if (words > most) {

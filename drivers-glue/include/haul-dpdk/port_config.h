@@ -54,6 +54,7 @@ struct haul_port_config {
 	uint8_t rss_key_len; /* 0: the PMD's key */
 	enum haul_filter promiscuous;
 	enum haul_filter allmulticast; /* DEFAULT: as the PMD sets it */
+	uint32_t link_speeds; /* RTE_ETH_LINK_SPEED_...; 0: what both ends agree upon */
 };
 
 /* The configuration that the port has now. */
@@ -136,6 +137,24 @@ HAUL_API int haul_port_set_flow_control(
 /* Lets the device take this UDP port for VXLAN (on), or not. Also while polled. */
 HAUL_API int haul_port_take_vxlan(
 	struct haul_port *port, uint16_t udp_port, bool on, char *errbuf, size_t errlen);
+
+/* Lets the device tell only the packet types within the mask (RTE_PTYPE_..._MASK): less may cost
+ * it less. Also while polled. */
+HAUL_API int haul_port_set_ptypes(
+	struct haul_port *port, uint32_t mask, char *errbuf, size_t errlen);
+
+/* Lets the device insert this VLAN's tag into each frame without one that it sends (on), or not.
+ * Also while polled. */
+HAUL_API int haul_port_set_pvid(
+	struct haul_port *port, uint16_t vlan, bool on, char *errbuf, size_t errlen);
+/* The Ethernet type by which the device knows outer or inner VLAN tags. Also while polled. */
+HAUL_API int haul_port_set_vlan_type(
+	struct haul_port *port, bool outer, uint16_t type, char *errbuf, size_t errlen);
+
+/* Sets the speeds that the link may have (RTE_ETH_LINK_SPEED_...; 0: what both ends agree upon).
+ * Reconfigures the port. -EBUSY while polled. */
+HAUL_API int haul_port_set_speeds(
+	struct haul_port *port, uint32_t speeds, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus
 }

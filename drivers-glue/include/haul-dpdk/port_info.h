@@ -78,6 +78,24 @@ struct haul_queue_info {
 HAUL_API int haul_port_get_queue_info(
 	const struct haul_port *port, unsigned queue, bool rx, struct haul_queue_info *info);
 
+/* The state of the descriptor `offset` places behind the next one that the queue uses:
+ * RTE_ETH_RX_DESC_... or RTE_ETH_TX_DESC_.... It may be another by now. -EINVAL (no such queue, or
+ * the ring has fewer), -ENOTSUP, -ENODEV. */
+HAUL_API int haul_port_get_descriptor(
+	const struct haul_port *port, unsigned queue, bool rx, uint16_t offset);
+/* How many descriptors of the queue have packets: received and not polled yet, or given to the
+ * device. -EINVAL, -ENOTSUP (of transmit queues also before DPDK 24.03), -ENODEV. */
+HAUL_API int haul_port_count_descriptors(const struct haul_port *port, unsigned queue, bool rx);
+
+/* Fills up to n elements with the packet types (RTE_PTYPE_...) within the mask that the device
+ * tells. Returns their number, also if it is more than n; -ENODEV. */
+HAUL_API int haul_port_get_ptypes(
+	const struct haul_port *port, uint32_t mask, uint32_t *ptypes, unsigned n);
+
+/* Reads the EEPROM of the first ethdev into data. Returns its length in bytes, also if that is more
+ * than size, and nothing is read; -ENOTSUP, -ENODEV and others. */
+HAUL_API int haul_port_read_eeprom(const struct haul_port *port, void *data, size_t size);
+
 /*
  * Calls fn with each burst that a queue receives, on the thread that polls it, before its handler;
  * fn changes nothing, and must not suspend. Returns a handle, or NULL: no such queue, or no memory.

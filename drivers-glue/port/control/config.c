@@ -245,6 +245,23 @@ int haul_port_set_rings(
 	return err;
 }
 
+int haul_port_set_speeds(struct haul_port *port, uint32_t speeds, char *errbuf, size_t errlen)
+{
+	struct haul_port_config config;
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_unpolled(port, "given other speeds", errbuf, errlen);
+	if (err < 0)
+		return err;
+	config = port->config;
+	config.link_speeds = speeds;
+	err = change_config(port, &config, errbuf, errlen);
+	if (err == 0)
+		port->asked.link_speeds = speeds;
+	return err;
+}
+
 static uint64_t changed(uint64_t offloads, uint64_t which, bool on)
 {
 	return on ? offloads | which : offloads & ~which;

@@ -102,6 +102,8 @@ struct haul_app_program {
 	 * pollers while the program runs, so that --capture-... have an effect without --capture,
 	 * and --packet-rate with --poller spin. Called after parsing. NULL: they never can. */
 	bool (*takes_commands)(void);
+	/* True: an option that has no effect is noted on stderr, not refused. NULL: false. */
+	bool (*tolerates)(void);
 };
 
 /* Sets the carriers as --carriers does ("2", "0,2-3"), for a program with an option of its own for
