@@ -37,7 +37,7 @@ static void look(struct nic *nic, const struct haul_port *port)
 	nic->rss_table = info.dev.reta_size;
 	nic->rx_ring_most = info.dev.rx_desc_lim.nb_max;
 	if (haul_port_get_queue_info(port, 0, true, &queue) == 0)
-		nic->rx_ring = queue.descriptors;
+		nic->rx_ring = queue.rx.nb_desc;
 	nic->link = info.link.link_status == RTE_ETH_LINK_UP;
 	if (info.link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
 		nic->speed = info.link.link_speed;

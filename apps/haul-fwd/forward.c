@@ -17,6 +17,7 @@
 #include "record.h"
 #include "run.h"
 #include "service.h"
+#include "topology.h"
 
 static uint64_t size = FRAME_MIN;
 static uint64_t flows = 64;
@@ -134,7 +135,9 @@ int fwd_parsed(struct haul_app *app, struct haul_io_opts *io, struct haul_app_ho
 	int rc = fwd_cores_parsed(app);
 
 	if (rc == HAUL_APP_DONE)
-		rc = fwd_ports_parsed(app, io);
+		rc = fwd_ports_parsed(app);
+	if (rc == HAUL_APP_DONE)
+		rc = fwd_topology_parsed(app, io);
 	if (rc != HAUL_APP_DONE)
 		return rc;
 	rc = fwd_modes_parsed(app, hooks, run);
@@ -157,7 +160,7 @@ static void set_up_ports(struct haul_app *app)
 	fwd_versions_init(&fwd.ports, both_ports[0], both_ports[1], sizeof(both_ports[0]));
 	for (i = 0; i < app->nb_ports; i++) {
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
-		unsigned peer = fwd_ports_peer(i);
+		unsigned peer = fwd_topology_peer(i);
 
 		ports[i].mac = from;
 		ports[i].peer_mac = peer_macs[i];

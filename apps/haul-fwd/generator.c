@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "modes/txonly.h"
+#include "topology.h"
 #include "vlan.h"
 
 /* Between attempts while the pool is empty. */
@@ -62,7 +63,7 @@ int generator_start(struct fwd *fwd, struct haul_app *app, uint64_t count)
 
 	for (c = 0; c < app->plan->carriers; c++) {
 		for (i = 0; i < app->nb_ports; i++) {
-			if (!haul_io_txq(app->io, i, c))
+			if (!haul_io_txq(app->io, i, c) || !fwd_topology_forwards(i))
 				continue;
 			g = malloc(sizeof(*g));
 			if (!g)

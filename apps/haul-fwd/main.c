@@ -14,6 +14,7 @@
 #include "run.h"
 #include "testpmd_args.h"
 #include "testpmd_names.h"
+#include "topology.h"
 
 /* haul spreads only if pollers call no source. */
 static bool may_spread(void)
@@ -35,8 +36,9 @@ static const struct haul_app_need needs[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {fwd_run_options, fwd_options, fwd_ports_options, fwd_cores_options,
-		fwd_mode_options, frame_option_table, generate_option_table, fwd_prompt_options},
+	.options = {fwd_run_options, fwd_options, fwd_ports_options, fwd_topology_options,
+		fwd_cores_options, fwd_mode_options, frame_option_table, generate_option_table,
+		fwd_prompt_options},
 	.aliases = fwd_testpmd_names,
 	.needs = needs,
 	.takes_commands = fwd_prompt_is_used,

@@ -9,18 +9,7 @@
 #include <haul-dpdk/port_info.h> /* with the names of offloads */
 
 #include "prompt_options.h"
-#include "run.h"
 #include "speed.h"
-
-/* In the order of the choices of the option. */
-enum topology {
-	PAIRED,
-	CHAINED,
-	LOOP,
-};
-
-static unsigned topology;
-static unsigned peers[HAUL_APP_PORTS_MAX];
 
 /* What all ports get: the values of the options, and the result. */
 static uint64_t mtu, max_pkt_len;
@@ -48,14 +37,6 @@ static struct flag {
   lro = {.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO},
   keep_crc = {.offloads = RTE_ETH_RX_OFFLOAD_KEEP_CRC};
 
-static bool uses_topology(void)
-{
-	static const enum fwd_mode modes[] = {
-		FWD_IO, FWD_MAC, FWD_MACSWAP, FWD_SWAP5, FWD_CSUM, FWD_NOISY};
-
-	return fwd_may_run_one(modes, RTE_DIM(modes));
-}
-
 /* A command may turn RSS on. */
 static bool may_hash(void)
 {
@@ -63,13 +44,6 @@ static bool may_hash(void)
 }
 
 const struct haul_app_option fwd_ports_options[] = {
-	{"--port-topology", "paired|chained|loop", HAUL_APP_CHOICE, &topology,
-		.help = "to which port each port forwards:\n"
-			"paired: 0 and 1, 2 and 3, ... to each other, a last one to itself;\n"
-			"chained: each to the next, the last to the first;\n"
-			"loop: each to itself",
-		.needs = "--mode io, mac, macswap, 5tswap, csum or noisy",
-		.has_effect = uses_topology},
 	{"--rxq", "N", HAUL_APP_NUMBER, &rxq, 1, RTE_MAX_QUEUES_PER_PORT, "one per carrier",
 		"receive queues of each port, each with a transmit queue; if there are more "
 		"than\ncarriers, a carrier polls several"},
@@ -120,18 +94,6 @@ const struct haul_app_option fwd_ports_options[] = {
 		.help = "transmit offloads, RTE_ETH_TX_OFFLOAD_... in hexadecimal"},
 	{0},
 };
-
-static unsigned choose_peer(unsigned port, unsigned nb_ports)
-{
-	switch (topology) {
-	case CHAINED:
-		return (port + 1) % nb_ports;
-	case LOOP:
-		return port;
-	default:
-		return (port ^ 1) < nb_ports ? port ^ 1 : port;
-	}
-}
 
 static int parse_mask(
 	const struct haul_app *app, const char *option, const char *text, uint64_t *mask)
@@ -236,7 +198,7 @@ int fwd_ports_check(const struct haul_app *app)
 		(unsigned)txq, senders, senders, (unsigned)txq);
 }
 
-int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io)
+int fwd_ports_parsed(struct haul_app *app)
 {
 	int rc = choose_mtu(app);
 
@@ -251,13 +213,5 @@ int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io)
 	config.promiscuous = (enum haul_filter)promiscuous;
 	config.allmulticast = (enum haul_filter)allmulticast;
 	app->port_config = &config;
-	for (unsigned i = 0; i < app->nb_ports; i++)
-		peers[i] = choose_peer(i, app->nb_ports);
-	io->peers = peers;
 	return rc;
-}
-
-unsigned fwd_ports_peer(unsigned port)
-{
-	return peers[port];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of haul-fwd about its ports: to which port each one forwards, and its configuration. */
+/* Options of haul-fwd about its ports: their configuration. */
 #ifndef FWD_PORTS_H
 #define FWD_PORTS_H
 
@@ -7,13 +7,10 @@
 
 extern const struct haul_app_option fwd_ports_options[];
 
-/* In parsed(): sets what the options say, in *io and in app->port_config. Returns an exit code. */
-int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io);
+/* In parsed(): sets what the options say in app->port_config. Returns an exit code. */
+int fwd_ports_parsed(struct haul_app *app);
 
 /* In opened(): checks what depends on the number of carriers. Returns an exit code. */
 int fwd_ports_check(const struct haul_app *app);
-
-/* The port to which a port forwards. After fwd_ports_parsed(). */
-unsigned fwd_ports_peer(unsigned port);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ALL_PORTS "each --port forwards"
 #define EAL(option) "give it at the end of the line: --eal " option
 #define POOL "the pool of packet buffers follows from --port, --mtu and --mbufs"
 #define NEAR "memory is on the node of each carrier; --near NIC chooses CPUs"
@@ -45,9 +44,6 @@ const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--iova-mode", NULL, EAL("--iova-mode=MODE")},
 	{"--huge-dir", NULL, EAL("--huge-dir=DIRECTORY")},
 	{"--proc-type", NULL, "haul-fwd is a primary process"},
-	{"--nb-ports", NULL, ALL_PORTS},
-	{"--portmask", NULL, ALL_PORTS},
-	{"--portlist", NULL, ALL_PORTS},
 	{"--mbuf-size", NULL, POOL},
 	{"--mbcache", NULL, POOL},
 	{"--mp-anon", NULL, POOL},

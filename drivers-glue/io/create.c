@@ -79,6 +79,14 @@ static void set_peers(struct haul_io *io)
 	io->opts.peers = io->peers;
 }
 
+/* Copies which ports are idle. */
+static void set_idle(struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		io->idle[i] = io->opts.idle && io->opts.idle[i];
+	io->opts.idle = io->idle;
+}
+
 /* The proxy of a carrier without a queue of that port. */
 static struct hauli_poller *proxy_poller_of(
 	struct haul_io *io, struct hauli_poller *p, unsigned port)
@@ -339,6 +347,7 @@ void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts)
 	if (opts->send_order == HAUL_ORDER_FLOW)
 		io->coro.order_key = HAULI_ORDER_KEY_ASK;
 	set_peers(io);
+	set_idle(io);
 	for (unsigned i = 0; i < io->nb_pollers; i++)
 		configure_poller(io, io->pollers[i]);
 }
@@ -399,59 +408,74 @@ void hauli_io_close_waits(struct haul_io *io)
 			hauli_idle_close(io->pollers[i]);
 }
 
-void hauli_io_destroy(struct haul_io *io)
+void hauli_io_free_shape(struct haul_io *io)
 {
-	unsigned i;
-
-	hauli_io_close_waits(io);
-	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+	for (unsigned i = 0; io->pollers && i < io->nb_pollers; i++)
 		if (io->pollers[i])
 			free_poller(io->pollers[i]);
-	hauli_times_free(io);
-	for (i = 0; io->owners && i < io->opts.nb_ports; i++)
+	for (unsigned i = 0; io->owners && i < io->opts.nb_ports; i++)
 		free(io->owners[i]);
 	free(io->owners);
 	hauli_entries_free(io);
-	free(io->detached);
-	pthread_mutex_destroy(&io->moving);
 	free(io->txqs);
 	free(io->pollers);
+	io->owners = NULL;
+	io->txqs = NULL;
+	io->pollers = NULL;
+	io->nb_pollers = 0;
+}
+
+void hauli_io_destroy(struct haul_io *io)
+{
+	hauli_io_close_waits(io);
+	hauli_io_free_shape(io);
+	hauli_times_free(io);
+	for (unsigned c = 0; io->earlier && c <= io->nb_carriers; c++)
+		free(io->earlier[c]);
+	free(io->earlier);
+	free(io->bytes_before);
+	free(io->detached);
+	pthread_mutex_destroy(&io->moving);
 	free(io->ports);
 	free(io->peers);
-	free(io->bytes_before);
+	free(io->idle);
 	free(io);
+}
+
+bool hauli_io_make_shape(struct haul_io *io)
+{
+	io->notice[0] = '\0';
+	io->nb_pollers = count_served(io, io->rt);
+	io->pollers = calloc(io->nb_pollers, sizeof(io->pollers[0]));
+	io->retas = calloc(io->opts.nb_ports, sizeof(io->retas[0]));
+	if (!io->pollers || !io->retas)
+		return false;
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		if (!create_poller(io, haul_carrier(io->rt, i)))
+			return false;
+	return set_owners(io) && (io->opts.send_order != HAUL_ORDER_ANY || share_txqs(io));
 }
 
 int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts)
 {
 	struct haul_io *io = calloc(1, sizeof(*io));
-	unsigned i;
 
 	if (!io)
 		return -ENOMEM;
 	io->opts = *opts;
 	io->rt = rt;
+	io->nb_carriers = haul_carriers(rt);
 	pthread_mutex_init(&io->moving, NULL);
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	io->peers = calloc(opts->nb_ports, sizeof(io->peers[0]));
+	io->idle = calloc(opts->nb_ports, sizeof(io->idle[0]));
 	io->detached = calloc(opts->nb_ports, sizeof(io->detached[0]));
-	io->retas = calloc(opts->nb_ports, sizeof(io->retas[0]));
-	if (!io->ports || !io->peers || !io->detached || !io->retas)
+	if (!io->ports || !io->peers || !io->idle || !io->detached)
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
-	io->nb_pollers = count_served(io, rt);
-	io->pollers = calloc(io->nb_pollers, sizeof(io->pollers[0]));
-	if (!io->pollers)
-		goto fail;
-	for (i = 0; i < io->nb_pollers; i++) {
-		if (!create_poller(io, haul_carrier(rt, i)))
-			goto fail;
-	}
-	if (!set_owners(io))
+	if (!hauli_io_make_shape(io))
 		goto fail;
 	hauli_io_configure(io, opts);
-	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
-		goto fail;
 	if (!hauli_times_create(io))
 		goto fail;
 	*out = io;

@@ -8,6 +8,11 @@
 /* Which carriers get a poller, and what each polls. opts: checked. 0 or -ENOMEM. */
 int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts);
 
+/* Makes the pollers for the queues that ports have now, with nothing counted. False: no memory, and
+ * hauli_io_free_shape() frees what there is. hauli_io_configure() follows. */
+bool hauli_io_make_shape(struct haul_io *io);
+void hauli_io_free_shape(struct haul_io *io);
+
 /* What the pollers do, from options that may differ from those of the start: handler, burst,
  * policy, peers. opts: checked. No poller is registered. */
 void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);

@@ -18,6 +18,9 @@
  * If a carrier does not answer, in either direction, the others go back: a port is in or out for
  * all of them, since moves of queues and buckets count on it.
  *
+ * Idle ports, and queues that are stopped, are taken out and come back in the same way, but while
+ * no poller runs, and their device stays open.
+ *
  * A port that had no device from the start ("empty:"), or gets another one (haul_port_set_spec()),
  * comes in the same way.
  *
@@ -68,16 +71,23 @@ static void *detach_here(void *arg)
 	}
 	if (!tx->port)
 		return NULL;
-	tx->detached = true;
+	tx->detached = tx->no_source = true;
 	tx->burst = hauli_burst_none();
 	if (d->io->capture)
 		hauli_capture_replace(d->io->capture, p, d->port, hauli_burst_none());
 	return NULL;
 }
 
-static bool is_owner(const struct detach *d, const struct hauli_rxq *r)
+/* That a poller polls, of a port that has a device. */
+static bool is_to_be_polled(const struct detach *d, const struct hauli_rxq *r)
 {
-	return hauli_io_owner(d->io, d->port, r->rx.queue) == haul_carrier_id(d->poller->carrier);
+	return hauli_io_owner(d->io, d->port, r->rx.queue) == haul_carrier_id(d->poller->carrier) &&
+		!hauli_io_is_quiet(d->io, d->port, r->rx.queue);
+}
+
+static bool is_to_send(const struct hauli_tx *tx)
+{
+	return !hauli_queue_own(tx->port, tx->queue, false).stopped;
 }
 
 /* On the carrier, or while no poller runs. */
@@ -91,15 +101,42 @@ static void *attach_here(void *arg)
 		if (r->rx.port == d->port && !r->target)
 			hauli_rxq_connect(r);
 	if (tx->port) {
-		tx->burst = p->rxqs[d->port].burst;
-		tx->detached = false;
+		tx->detached = !is_to_send(tx);
+		tx->no_source = tx->detached || d->io->idle[d->port];
+		tx->burst = tx->detached ? hauli_burst_none() : p->rxqs[d->port].burst;
 		if (d->io->capture)
 			hauli_capture_resume(d->io->capture, p, d->port);
 	}
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		if (r->rx.port == d->port && !r->target && is_owner(d, r))
+		if (r->rx.port == d->port && !r->target && is_to_be_polled(d, r))
 			hauli_rxq_enter(d->io, p, r);
 	return NULL;
+}
+
+static bool is_as_wished(const struct detach *d)
+{
+	const struct hauli_poller *p = d->poller;
+	const struct hauli_tx *tx = &p->txs[d->port];
+
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == d->port && !r->target && is_polled(p, r) != is_to_be_polled(d, r))
+			return false;
+	return !tx->port ||
+		(tx->detached == !is_to_send(tx) &&
+			tx->no_source == (tx->detached || d->io->idle[d->port]));
+}
+
+void hauli_io_choose_queues(struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		for (unsigned c = 0; c < io->nb_pollers && hauli_io_has_port(io, i); c++) {
+			struct detach d = {io, io->pollers[c], i};
+
+			if (is_as_wished(&d))
+				continue;
+			detach_here(&d);
+			attach_here(&d);
+		}
 }
 
 void hauli_io_begin_without(struct haul_io *io, unsigned port)

@@ -8,4 +8,7 @@
 /* The port has none from the start. No poller runs yet. */
 void hauli_io_begin_without(struct haul_io *io, unsigned port);
 
+/* Before pollers start: takes out what they are not to use, and in what they are. */
+void hauli_io_choose_queues(struct haul_io *io);
+
 #endif

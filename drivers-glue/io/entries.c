@@ -101,4 +101,5 @@ void hauli_entries_free(struct haul_io *io)
 			free(reta);
 		}
 	free(io->retas);
+	io->retas = NULL;
 }

@@ -169,7 +169,7 @@ static int move(struct move *m, unsigned carrier)
 
 	if (from == carrier)
 		return 0;
-	if (!hauli_io_has_port(io, m->port)) {
+	if (!hauli_io_has_port(io, m->port) || hauli_io_is_quiet(io, m->port, m->queue)) {
 		hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);
 		return 0;
 	}

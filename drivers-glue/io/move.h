@@ -4,6 +4,7 @@
 #define HAULI_IO_MOVE_H
 
 #include "io/state.h"
+#include "port/kind.h"
 
 /* A move, by a caller that holds haul_io.moving and gives numbers that exist. 0; or an error, and
  * why has a line. */
@@ -14,6 +15,12 @@ typedef int hauli_move_fn(struct haul_io *io, unsigned port, unsigned what, unsi
 static inline unsigned hauli_io_owner(const struct haul_io *io, unsigned port, unsigned queue)
 {
 	return io->owners[port] ? hauli_u32_published_get(&io->owners[port][queue]) : queue;
+}
+
+/* True if the queue's carrier does not poll it, although the port has a device. */
+static inline bool hauli_io_is_quiet(const struct haul_io *io, unsigned port, unsigned queue)
+{
+	return io->idle[port] || hauli_queue_own(io->ports[port], queue, true).stopped;
 }
 
 /* On the carrier, or while no poller runs: it polls the queue no more; it polls it again. */

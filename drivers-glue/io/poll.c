@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) bool send_from_source(
 	for (r = p->rxqs; r < end; r++) {
 		queued = hauli_txq_count(r->rx.reply);
 		room = hauli_likely(queued < p->burst) ? (uint16_t)(p->burst - queued) : 0;
-		n = hauli_likely(!spared && !hauli_tx_of(r->rx.reply)->detached)
+		n = hauli_likely(!spared && !hauli_tx_of(r->rx.reply)->no_source)
 			? p->source(&r->rx, pkts, room)
 			: 0;
 		if (n == 0) {

@@ -3,12 +3,15 @@
  * Starting stopped pollers again. What pollers and handlers count stays where it is, so that sums
  * continue and the ledgers cover all runs; what they do is set anew from the options.
  */
+#include "io/resume.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "io/create.h"
+#include "io/detach.h"
 #include "io/on_carrier.h"
 #include "io/start.h"
 #include "io/stats.h"
@@ -21,7 +24,7 @@ static bool has_targets(const struct haul_io *io)
 	return false;
 }
 
-static uint64_t in_flight(const struct haul_io *io)
+uint64_t hauli_io_in_flight(const struct haul_io *io)
 {
 	uint64_t n = 0;
 
@@ -44,7 +47,7 @@ static int check(struct haul_io *io, struct haul_io_opts *opts, char *errbuf, si
 		err = -EBUSY,
 		snprintf(errbuf, errlen,
 			"haul_io_resume: the pollers run; call haul_io_stop() first");
-	else if (in_flight(io) > 0)
+	else if (hauli_io_in_flight(io) > 0)
 		err = -EBUSY,
 		snprintf(errbuf, errlen, "haul_io_resume: handlers of the last run have not ended");
 	else if (opts->source && has_targets(io))
@@ -132,6 +135,7 @@ int haul_io_resume(
 		return -ENOMEM;
 	}
 	hauli_io_configure(io, &opts);
+	hauli_io_choose_queues(io);
 	for (unsigned i = 0; i < io->nb_pollers; i++)
 		prepare(io->pollers[i]);
 	err = open_all(io, errbuf, errlen);

@@ -47,7 +47,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void add(const struct hauli_poller *p, uint64_t now, struct haul_io_share *s)
+void hauli_share_add(const struct hauli_poller *p, uint64_t now, struct haul_io_share *s)
 {
 	/* Reads the word once, as a run may begin or end meanwhile. While the stopwatch is stopped
 	 * the carrier may be gone. */
@@ -67,5 +67,12 @@ void haul_io_get_share(const struct haul_io *io, unsigned carrier, struct haul_i
 	memset(s, 0, sizeof(*s));
 	for (unsigned c = 0; c < io->nb_pollers; c++)
 		if (carrier == HAUL_ALL || carrier == c)
-			add(io->pollers[c], hauli_ticks(), s);
+			hauli_share_add(io->pollers[c], hauli_ticks(), s);
+	for (unsigned c = 0; io->earlier && c < io->nb_carriers; c++) {
+		if (carrier != HAUL_ALL && carrier != c)
+			continue;
+		s->work_ns += io->earlier[c]->share.work_ns;
+		s->asleep_ns += io->earlier[c]->share.asleep_ns;
+		s->empty_ns += io->earlier[c]->share.empty_ns;
+	}
 }

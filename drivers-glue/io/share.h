@@ -18,6 +18,9 @@ void hauli_share_end(struct hauli_poller *p);
 void hauli_share_work_begins(struct hauli_poller *p);
 void hauli_share_work_ends(struct hauli_poller *p);
 
+/* Adds how the carrier of a poller spends its time. Any thread. */
+void hauli_share_add(const struct hauli_poller *p, uint64_t now, struct haul_io_share *s);
+
 /* The poller has something to do. */
 static inline void hauli_share_works(struct hauli_poller *p)
 {

@@ -105,7 +105,8 @@ struct hauli_tx {
 	HAULI_LINE struct hauli_burst burst; /* carrier: a capture changes it */
 	bool count_bytes; /* constant, as the next */
 	bool observed; /* count_bytes, or times is set */
-	bool detached; /* the port is: all packets are refused. Carrier */
+	bool detached; /* the port is, or its queue is stopped: all packets are refused. Carrier */
+	bool no_source; /* detached, or an idle port. Carrier */
 	struct hauli_counter direct; /* sent, past the queue. Poller */
 	struct hauli_counter sent; /* sent, out of the queue. Poller */
 	struct hauli_counter dropped_bytes; /* poller */
@@ -248,6 +249,13 @@ enum hauli_io_stage {
 	HAULI_IO_STOPPED,
 };
 
+/* What a carrier has counted before the last haul_io_reshape(), also if it has no poller now. */
+struct hauli_earlier {
+	struct haul_io_wait_stats waits;
+	struct haul_io_share share;
+	struct haul_io_stats ports[]; /* by port; bytes are those that haul has counted */
+};
+
 /* Bytes of a port and carrier in one direction. Sums continue when haul counts them instead of the
  * PMD, or vice versa. */
 struct hauli_bytes {
@@ -268,9 +276,10 @@ struct haul_io {
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
 	unsigned *peers; /* copy of opts.peers, or the default */
+	bool *idle; /* copy of opts.idle */
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
-	struct hauli_times **times; /* [nb_ports][nb_times]; NULL: stages are not recorded */
-	unsigned nb_times; /* all carriers, also those without a poller */
+	struct hauli_times **times; /* [nb_ports][nb_carriers]; NULL: stages are not recorded */
+	unsigned nb_carriers; /* also those without a poller */
 	struct hauli_poller **pollers; /* [nb_pollers]; i: of carrier i */
 	unsigned nb_pollers;
 	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
@@ -283,7 +292,10 @@ struct haul_io {
 	pthread_mutex_t moving; /* one move, haul_io_use() or haul_io_detach_port() at a time */
 	char notice[512];
 	enum hauli_io_stage stage;
-	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,
+	/* By carrier of the runtime, and a last one for what proxies have taken back from the sums
+	 * of all. NULL: nothing. */
+	struct hauli_earlier **earlier;
+	/* [nb_ports][carriers + 1], the last of a port for all carriers: added to counted bytes,
 	 * because haul counted them before and a PMD now, or vice versa. NULL: nothing to add. */
 	struct hauli_port_bytes *bytes_before;
 	struct haul_capture *capture; /* NULL: none. The thread that starts and stops */

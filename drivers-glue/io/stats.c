@@ -10,6 +10,7 @@
 #include "io/create.h"
 #include "io/filter.h"
 #include "io/move.h"
+#include "io/share.h"
 #include "io/state.h"
 #include "io/stats.h"
 #include "port/detach.h"
@@ -64,6 +65,12 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
 }
 
+static void add_poller(struct haul_io_stats *st, const struct hauli_poller *p, unsigned port)
+{
+	add_rxqs(st, p, port);
+	add_tx(st, &p->txs[port]);
+}
+
 /* Takes back packets that an RPS target counted as sent, and its proxy dropped. */
 static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *proxy)
 {
@@ -74,6 +81,20 @@ static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *pro
 	st->tx_bytes -= hauli_counter_read(&proxy->lost_bytes);
 	st->dropped[HAUL_DROP_TX_REFUSED] += refused;
 	st->dropped[HAUL_DROP_STOPPING] += dropped;
+}
+
+static void add(struct haul_io_stats *st, const struct haul_io_stats *more)
+{
+	st->rx_packets += more->rx_packets;
+	st->rx_bytes += more->rx_bytes;
+	st->tx_packets += more->tx_packets;
+	st->tx_bytes += more->tx_bytes;
+	st->polls += more->polls;
+	st->empty_polls += more->empty_polls;
+	st->held_polls += more->held_polls;
+	st->rx_errors += more->rx_errors;
+	for (unsigned i = 0; i < HAUL_DROP_REASONS; i++)
+		st->dropped[i] += more->dropped[i];
 }
 
 /* The PMDs' counters of the whole port. */
@@ -115,6 +136,8 @@ static void add_queue(
 	st->rx_packets += hauli_counter_read(&r->packets);
 	st->empty_polls += hauli_counter_read(&r->empty);
 	st->polls += hauli_stopwatch_read(&r->polls, hauli_counter_read(&p->cycles));
+	for (unsigned i = 0; i < HAUL_DROP_REASONS; i++)
+		st->dropped += hauli_rxq_dropped(r, i);
 }
 
 bool haul_io_get_queue_stats(
@@ -138,7 +161,7 @@ bool haul_io_get_queue_stats(
 static struct hauli_port_bytes *bytes_before(
 	const struct haul_io *io, unsigned port, unsigned carrier)
 {
-	unsigned n = io->nb_pollers;
+	unsigned n = io->nb_carriers;
 
 	if (!io->bytes_before || (carrier != HAUL_ALL && carrier >= n))
 		return NULL;
@@ -172,11 +195,13 @@ void haul_io_get_stats(
 	for (c = 0; c < io->nb_pollers; c++) {
 		if (carrier != HAUL_ALL && c != carrier)
 			continue;
-		add_rxqs(st, io->pollers[c], port);
-		add_tx(st, &io->pollers[c]->txs[port]);
+		add_poller(st, io->pollers[c], port);
 		if (carrier == HAUL_ALL && io->pollers[c]->txs[port].proxy)
 			take_back(st, io->pollers[c]->txs[port].proxy);
 	}
+	for (c = 0; io->earlier && c <= io->nb_carriers; c++)
+		if (carrier == HAUL_ALL || (c == carrier && c < io->nb_carriers))
+			add(st, &io->earlier[c]->ports[port]);
 	if (!io->opts.count_bytes)
 		st->rx_bytes = st->tx_bytes = 0;
 	if (carrier == HAUL_ALL)
@@ -198,7 +223,7 @@ static void each_sum(struct haul_io *io,
 	struct haul_io_stats st;
 
 	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
-		for (int c = -1; c < (int)io->nb_pollers; c++) {
+		for (int c = -1; c < (int)io->nb_carriers; c++) {
 			haul_io_get_stats(io, i, c, &st);
 			fn(bytes_before(io, i, c), &st);
 		}
@@ -221,7 +246,7 @@ static void begin_at_sums(struct hauli_port_bytes *before, const struct haul_io_
 
 bool hauli_stats_count_bytes(struct haul_io *io, bool count)
 {
-	size_t n = (size_t)io->opts.nb_ports * (io->nb_pollers + 1);
+	size_t n = (size_t)io->opts.nb_ports * (io->nb_carriers + 1);
 
 	if (io->opts.count_bytes == count)
 		return true;
@@ -235,6 +260,14 @@ bool hauli_stats_count_bytes(struct haul_io *io, bool count)
 	return true;
 }
 
+static void add_waits(struct haul_io_wait_stats *st, const struct hauli_idle *d)
+{
+	st->sleeps += hauli_counter_read(&d->sleeps);
+	st->wakes += hauli_counter_read(&d->wakes);
+	st->slept_ns += hauli_ns_from_ticks(hauli_stopwatch_read(&d->asleep, hauli_ticks()));
+	haul_hist_merge(&st->latency, &d->latency);
+}
+
 void haul_io_get_wait_stats(
 	const struct haul_io *io, unsigned carrier, struct haul_io_wait_stats *st)
 {
@@ -242,15 +275,52 @@ void haul_io_get_wait_stats(
 
 	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
 	memset(st, 0, sizeof(*st));
-	for (c = 0; c < io->nb_pollers; c++) {
-		const struct hauli_idle *d = &io->pollers[c]->idle;
+	for (c = 0; c < io->nb_pollers; c++)
+		if (carrier == HAUL_ALL || c == carrier)
+			add_waits(st, &io->pollers[c]->idle);
+	for (c = 0; io->earlier && c < io->nb_carriers; c++) {
+		const struct haul_io_wait_stats *more = &io->earlier[c]->waits;
 
 		if (carrier != HAUL_ALL && c != carrier)
 			continue;
-		st->sleeps += hauli_counter_read(&d->sleeps);
-		st->wakes += hauli_counter_read(&d->wakes);
-		st->slept_ns +=
-			hauli_ns_from_ticks(hauli_stopwatch_read(&d->asleep, hauli_ticks()));
-		haul_hist_merge(&st->latency, &d->latency);
+		st->sleeps += more->sleeps;
+		st->wakes += more->wakes;
+		st->slept_ns += more->slept_ns;
+		haul_hist_merge(&st->latency, &more->latency);
 	}
+}
+
+static bool make_earlier(struct haul_io *io)
+{
+	const unsigned n = io->nb_carriers + 1;
+	const size_t ports = io->opts.nb_ports * sizeof(struct haul_io_stats);
+
+	if (!io->earlier)
+		io->earlier = calloc(n, sizeof(io->earlier[0]));
+	for (unsigned c = 0; io->earlier && c < n; c++) {
+		if (!io->earlier[c])
+			io->earlier[c] = calloc(1, sizeof(*io->earlier[c]) + ports);
+		if (!io->earlier[c])
+			return false;
+	}
+	return io->earlier;
+}
+
+bool hauli_stats_keep(struct haul_io *io)
+{
+	if (!make_earlier(io))
+		return false;
+	for (unsigned c = 0; c < io->nb_pollers; c++) {
+		const struct hauli_poller *p = io->pollers[c];
+		struct hauli_earlier *e = io->earlier[c];
+
+		add_waits(&e->waits, &p->idle);
+		hauli_share_add(p, hauli_ticks(), &e->share);
+		for (unsigned i = 0; i < p->nb_ports; i++) {
+			add_poller(&e->ports[i], p, i);
+			if (p->txs[i].proxy)
+				take_back(&io->earlier[io->nb_carriers]->ports[i], p->txs[i].proxy);
+		}
+	}
+	return true;
 }

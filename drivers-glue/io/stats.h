@@ -9,4 +9,7 @@
  * continue. False: no memory. */
 bool hauli_stats_count_bytes(struct haul_io *io, bool count);
 
+/* Before the pollers are freed: what they have counted stays in the sums. False: no memory. */
+bool hauli_stats_keep(struct haul_io *io);
+
 #endif

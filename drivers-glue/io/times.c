@@ -29,15 +29,12 @@ static bool has_arrival(const struct haul_port *port)
 	return port->kind->stamps && port->iface[0];
 }
 
-static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, unsigned carrier)
+static void connect_port(struct haul_io *io, unsigned port, unsigned carrier)
 {
-	unsigned n = io->nb_times;
+	struct hauli_times *t = io->times[port * io->nb_carriers + carrier];
 	struct hauli_poller *p;
 
-	t->ns_per_tick = hauli_ns_per_tick();
-	t->of_carriers = &io->times[port * n];
 	t->has_arrival = arrival_at >= 0 && has_arrival(io->ports[port]);
-	io->times[port * n + carrier] = t;
 	if (carrier >= io->nb_pollers)
 		return;
 	p = io->pollers[carrier];
@@ -48,15 +45,30 @@ static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, uns
 	hauli_txq_stamps(&p->txs[port].q);
 }
 
+void hauli_times_connect(struct haul_io *io)
+{
+	for (unsigned i = 0; io->times && i < io->opts.nb_ports; i++)
+		for (unsigned c = 0; c < io->nb_carriers; c++)
+			connect_port(io, i, c);
+}
+
+static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, unsigned carrier)
+{
+	unsigned n = io->nb_carriers;
+
+	t->ns_per_tick = hauli_ns_per_tick();
+	t->of_carriers = &io->times[port * n];
+	io->times[port * n + carrier] = t;
+}
+
 /* Also for carriers without a poller: stolen handlers may end there. Pages come from the NUMA node
  * of the thread that first writes to them: the carrier. */
 bool hauli_times_create(struct haul_io *io)
 {
-	unsigned n = haul_carriers(io->rt);
+	unsigned n = io->nb_carriers;
 
 	if (!io->opts.times)
 		return true;
-	io->nb_times = n;
 	(void)rte_mbuf_dyn_rx_timestamp_register(&arrival_at, &arrival_flag);
 	io->times = calloc(n * io->opts.nb_ports, sizeof(io->times[0]));
 	if (!io->times)
@@ -70,12 +82,13 @@ bool hauli_times_create(struct haul_io *io)
 		for (unsigned i = 0; i < io->opts.nb_ports; i++)
 			set_up(io, &all[i], i, c);
 	}
+	hauli_times_connect(io);
 	return true;
 }
 
 void hauli_times_free(struct haul_io *io)
 {
-	for (unsigned c = 0; io->times && c < io->nb_times; c++)
+	for (unsigned c = 0; io->times && c < io->nb_carriers; c++)
 		if (io->times[c])
 			munmap(io->times[c], size_of(io));
 	free(io->times);
@@ -167,7 +180,7 @@ void haul_io_get_times(const struct haul_io *io, unsigned port, unsigned carrier
 		io->opts.nb_ports);
 	HAUL_MISUSE_IF((unsigned)stage >= HAUL_STAGES, "there is no such stage: %u", stage);
 	memset(h, 0, sizeof(*h));
-	for (unsigned c = 0; io->times && c < io->nb_times; c++)
+	for (unsigned c = 0; io->times && c < io->nb_carriers; c++)
 		if (carrier == HAUL_ALL || c == carrier)
-			haul_hist_merge(h, &io->times[port * io->nb_times + c]->stages[stage]);
+			haul_hist_merge(h, &io->times[port * io->nb_carriers + c]->stages[stage]);
 }

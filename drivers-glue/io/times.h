@@ -24,6 +24,8 @@ struct hauli_times {
 /* For all carriers and ports, if the options ask for it. False: no memory. Call it before the first
  * poller runs; free after the last one. */
 bool hauli_times_create(struct haul_io *io);
+/* The pollers are other ones. */
+void hauli_times_connect(struct haul_io *io);
 void hauli_times_free(struct haul_io *io);
 
 static inline uint64_t hauli_times_since(uint64_t then, uint64_t now)

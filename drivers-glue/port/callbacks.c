@@ -31,10 +31,14 @@ static uint16_t show(
 	return n;
 }
 
+/* A port may have lost the queue (haul_port_set_queues()). */
 static bool give(struct haul_port_rx_callback *callback)
 {
-	struct haul_queue q = haul_port_queue(callback->port, callback->queue);
+	struct haul_queue q;
 
+	if (callback->queue >= callback->port->queues)
+		return true;
+	q = haul_port_queue(callback->port, callback->queue);
 	callback->ethdev = rte_eth_add_rx_callback(q.port_id, q.queue_id, show, callback);
 	return callback->ethdev;
 }

@@ -86,25 +86,54 @@ void hauli_ethdev_rings(const struct hauli_kind *kind, uint16_t *rx_ring, uint16
 		*tx_ring = RING_DEFAULT;
 }
 
+/* Without a configuration of its own a queue gets the PMD's. */
+static int set_up_rxq(const struct haul_port *port, const struct rte_eth_dev_info *info,
+	struct haul_queue q, unsigned queue, uint16_t ring)
+{
+	const struct hauli_queue_own own = hauli_queue_own(port, queue, true);
+	struct rte_eth_rxconf conf = info->default_rxconf;
+
+	conf.offloads |= own.offloads;
+	conf.rx_deferred_start = own.deferred;
+	return rte_eth_rx_queue_setup(q.port_id, q.queue_id, ring,
+		(unsigned)rte_eth_dev_socket_id(q.port_id),
+		own.offloads || own.deferred ? &conf : NULL, port->opts.pool);
+}
+
+static int set_up_txq(const struct haul_port *port, const struct rte_eth_dev_info *info,
+	struct haul_queue q, unsigned queue, uint16_t ring)
+{
+	const struct hauli_queue_own own = hauli_queue_own(port, queue, false);
+	struct rte_eth_txconf conf = info->default_txconf;
+
+	conf.offloads |= own.offloads;
+	conf.tx_deferred_start = own.deferred;
+	return rte_eth_tx_queue_setup(q.port_id, q.queue_id, ring,
+		(unsigned)rte_eth_dev_socket_id(q.port_id),
+		own.offloads || own.deferred ? &conf : NULL);
+}
+
 static int set_up_queues(struct haul_port *port, const struct hauli_vdev *v, unsigned first,
 	uint16_t n, char *errbuf, size_t errlen)
 {
 	const struct hauli_kind *kind = port->kind;
 	uint16_t rx_ring = port->opts.rx_ring;
 	uint16_t tx_ring = port->opts.tx_ring;
-	int node = rte_eth_dev_socket_id(v->port_id);
-	int err;
+	struct rte_eth_dev_info info;
+	int err = rte_eth_dev_info_get(v->port_id, &info);
 
 	hauli_ethdev_rings(kind, &rx_ring, &tx_ring);
-	err = rte_eth_dev_adjust_nb_rx_tx_desc(v->port_id, &rx_ring, &tx_ring);
+	if (err == 0)
+		err = rte_eth_dev_adjust_nb_rx_tx_desc(v->port_id, &rx_ring, &tx_ring);
 	for (uint16_t q = 0; q < n && err == 0; q++) {
+		const struct haul_queue queue = {.port_id = v->port_id, .queue_id = q};
+
 		if (kind->queue_begins)
 			err = kind->queue_begins(port, first + q, errbuf, errlen);
 		if (err == 0)
-			err = rte_eth_rx_queue_setup(
-				v->port_id, q, rx_ring, (unsigned)node, NULL, port->opts.pool);
+			err = set_up_rxq(port, &info, queue, first + q, rx_ring);
 		if (err == 0)
-			err = rte_eth_tx_queue_setup(v->port_id, q, tx_ring, (unsigned)node, NULL);
+			err = set_up_txq(port, &info, queue, first + q, tx_ring);
 		if (err == 0 && kind->queue_ready)
 			err = kind->queue_ready(port, first + q, errbuf, errlen);
 	}
@@ -301,6 +330,19 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 	return err;
 }
 
+/* A started device runs all queues, but for deferred ones if the PMD knows them. A PMD that does
+ * not stop single queues runs all. */
+static void start_queues(struct haul_port *port, struct hauli_queue_own *own, bool rx)
+{
+	for (unsigned i = 0; own && i < port->queues; i++) {
+		struct haul_queue q = haul_port_queue(port, i);
+
+		own[i].stopped = (own[i].stopped || own[i].deferred) &&
+			(rx ? rte_eth_dev_rx_queue_stop : rte_eth_dev_tx_queue_stop)(
+				q.port_id, q.queue_id) == 0;
+	}
+}
+
 int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
@@ -318,6 +360,8 @@ int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen)
 		if (port->kind->wait_link)
 			wait_link(v);
 	}
+	start_queues(port, port->rx_own, true);
+	start_queues(port, port->tx_own, false);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen)
 		hauli_port_note(
 			port, "if the other side has as many queues, add queues=%u", port->queues);
 	port->queues = (unsigned)n;
+	port->agreed = true;
 	return 0;
 }
 

@@ -55,6 +55,13 @@ struct hauli_frame_sizes {
 	uint16_t segs;
 };
 
+/* A queue's own, in one direction. */
+struct hauli_queue_own {
+	uint64_t offloads; /* besides those of the port */
+	bool deferred; /* a start of the port leaves it stopped */
+	bool stopped; /* by haul_port_switch_queue(), or deferred */
+};
+
 /* What haul_port_reset_stats() remembers. */
 struct hauli_stats_base {
 	struct rte_eth_stats stats;
@@ -81,10 +88,12 @@ struct haul_port {
 	struct haul_port_opts opts;
 	struct haul_port_config config;
 	struct haul_port_config asked; /* with what this device lacks, and the next may have */
+	bool agreed; /* queues: with the other side (hauli_port_agree()) */
 	bool attaches; /* a device takes the place of an earlier one: it need not have all that */
 	struct hauli_vdev *vdevs; /* one, or one per queue */
 	unsigned nb_vdevs;
 	unsigned queues;
+	struct hauli_queue_own *rx_own, *tx_own; /* by queue; NULL: all are as the port says */
 	struct rte_ether_addr mac;
 	struct hauli_frame_sizes
 		tx; /* other frames: dropped by the filter, or refused by the PMD */
@@ -138,6 +147,7 @@ struct hauli_kind {
 	bool above_nic; /* a NIC's driver may drop packets that its interface's sockets would get */
 	const struct hauli_hand_over *hand_over; /* NULL: cannot be */
 	bool tries_flows; /* the PMD crashes at a flow rule with RSS if the kernel lacks TC */
+	bool takes_queues; /* another number of queues, without being opened anew */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*
@@ -191,6 +201,15 @@ struct hauli_kind {
 	/* The most packet buffers that a queue holds, with these ring sizes. NULL: rx + tx. */
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);
 };
+
+/* What a queue has of its own. */
+static inline struct hauli_queue_own hauli_queue_own(
+	const struct haul_port *port, unsigned queue, bool rx)
+{
+	const struct hauli_queue_own *own = rx ? port->rx_own : port->tx_own;
+
+	return own && queue < port->queues ? own[queue] : (struct hauli_queue_own){0};
+}
 
 /* n vdevs of the kind's driver with distinct names and no arguments yet. 0 or -ENOMEM. */
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen);

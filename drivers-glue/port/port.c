@@ -75,6 +75,8 @@ static void destroy(struct haul_port *port)
 	hauli_missed_end(port);
 	free(port->vdevs);
 	free(port->fds);
+	free(port->rx_own);
+	free(port->tx_own);
 	free(port->base.xstats);
 	free(port->before_xstats.x);
 	free(port->before);
@@ -174,6 +176,7 @@ static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 
 	port->kind = port->spec.kind;
 	port->queues = port->opts.queues;
+	port->agreed = false;
 	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
 	port->rx_most = UINT32_MAX;
 	iface = port->kind->main == HAULI_MAIN_INTERFACE ? port->spec.main : "";
@@ -254,9 +257,19 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	return 0;
 }
 
+/* Queues that were stopped run again, but for deferred ones. */
+static void forget_stopped(struct haul_port *port)
+{
+	for (unsigned q = 0; q < port->queues && port->rx_own; q++)
+		port->rx_own[q].stopped = port->tx_own[q].stopped = false;
+}
+
 static int start(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	int err = hauli_ethdevs_start(port, errbuf, errlen);
+	int err;
+
+	forget_stopped(port);
+	err = hauli_ethdevs_start(port, errbuf, errlen);
 
 	hauli_watch_set_link(port, true);
 	if (err == 0 && port->kind->started)
@@ -287,6 +300,9 @@ static void forget_device(struct haul_port *port)
 	port->nb_vdevs = 0;
 	free(port->fds);
 	port->fds = NULL;
+	free(port->rx_own);
+	free(port->tx_own);
+	port->rx_own = port->tx_own = NULL;
 	port->notice[0] = '\0';
 }
 

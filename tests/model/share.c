@@ -50,7 +50,7 @@ static struct haul_io_share read_share(void)
 {
 	struct haul_io_share s = {0};
 
-	add(&m.p, READ_AT, &s);
+	hauli_share_add(&m.p, READ_AT, &s);
 	return s;
 }
 

@@ -38,7 +38,7 @@ def offloads(client):
     return tuple(re.search(right, client.ask(line)) is not None for line, right in (
         ("show port 0 rx_offload configuration", "VLAN_STRIP"),
         ("show port 0 tx_offload configuration", "UDP_CKSUM"),
-        ("csum show 0", "udp .* is hw")))
+        ("csum show 0", "UDP .* is hw")))
 
 
 def test_lacks(tap):

@@ -271,7 +271,7 @@ def test_command(tap):
            "detached by the prompt: the other port goes on", r)
     tap.ok(said[0].strip() == said[1].strip() == "Port 0 is detached" and
            "Port 1 is detached" in said[-1] and "Invalid port 2" in said[4] and
-           "afpacket:g0" in said[3] and re.search("afpacket:t0 .* none ", said[3]),
+           "afpacket:g0" in said[3] and re.search(" none .* afpacket:t0", said[3]),
            "detached by the prompt: what it says", said)
 
 
@@ -330,7 +330,7 @@ def test_places(tap):
             ("clear port xstats all", ""), ("set poller block", "^$"), ("set poller sleep", "^$"),
             ("port start 1", "Port 1 has no device"), ("port stop all", ""),
             ("port attach afpacket:nothere", "there is no interface nothere"),
-            ("show port summary all", "2    empty:queues=1 .* none +1"),
+            ("show port summary all", "2    - .* none .* empty:queues=1"),
             ("port attach afpacket:t0", "Port 2 is attached"),
             ("port attach 1 afpacket:t0", "is on t0 already"),
             ("port detach 2", ""), ("port attach 1 afpacket:t0", "Port 1 is attached"),

@@ -40,7 +40,8 @@ SPECS = ["ring:", "null:", "null:no-rx=1", "tap:r0", "tap:r1", "net_tap7,iface=r
          "afpacket:v0", "afpacket:v1", "net_af_packet7,iface=v0", "net_pcap7,rx_iface=v1",
          "pcap:tx={d}/f1", "afpacket:none", "virtio-user:{d}/none", "empty:", "bogus:", "net_no0"]
 NUMBERS = ["0", "1", "2", "7", "64", "512", "513", "4095", "4096", "65535", "65536", "1048577",
-           "4294967296", "18446744073709551615", "18446744073709551616", "-1", "abc", "0x10", ""]
+           "4294967296", "18446744073709551615", "18446744073709551616", "-1", "abc", "0x10", "",
+           "1", "2", "3", "4"]
 KINDS = ["spin", "sleep:50", "pause:1", "block", "adaptive", "constant", "poisson", "burst:8",
          "bogus", "sleep:x"]
 RATES = ["0", "1k", "200k", "max", "1k-100k/100ms", "10k/10ms,0/10ms", "bogus", "-1"]
@@ -59,6 +60,7 @@ WORDS = {
     "SIZES": ["64", "64,64", "1518", "100,0", "1,1,64", "60000", "x", ","],
     "ENTRIES": ["(0,0)", "(0,1),(1,0)", "(0,", "(99999,0)", "x"],
     "KEY": ["6d5a" * 20, "00", "6d5", "xyz"],
+    "PORTS": ["0", "1,0", "0-2", "0,0", "1", "9", "x", "0-"],
     "CPUS": ["0", "0,1", "1", "99", "x", "0,"],
     "MASK": ["1", "3", "0", "ffffffff", "0xx"],
     "RULE...": ["ingress pattern eth / end actions drop / end",
@@ -75,6 +77,8 @@ WORDS = {
     "FILE": ["{d}/f0", "{d}/f1", "{d}/no/such", "-", "/dev/full"],
 }
 OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "set fwd MODE",
+         "port config all rxq|txq N", "port config all rxq N", "set portlist PORTS", "set nbport N",
+         "port PORT rxq|txq 0 start|stop", "port PORT rxq|txq N deferred_start on|off",
          "set handler burst|coroutine", "port detach PORT", "port attach PORT",
          "port attach PORT SPEC", "port attach PORT SPEC", "show port xstats PORT",
          "csum set ip|udp hw PORT", "vlan set strip on PORT", "set nbcore N", "set burst N",
@@ -82,8 +86,12 @@ OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "se
 # Packets, after "set verbose", also those of the run that the end stops.
 SHOWN = r"port \d+/queue \d+: received \d+ packets\n|  src=.*\n|  and \d+ more\n"
 # What the program prints before it knows that a command fails.
-VERBOSE = re.compile(r"port \d+/queue \d+: |  src=")  # of packets, while a command runs
-PROGRESS = ("Configuring ports...", "Stopping ports...", "Telling cores", "Waiting for lcores",
+# Of packets, while a command runs; and what testpmd says before or after the line of a failure.
+VERBOSE = re.compile(r"port \d+/queue \d+: |  src=|Configuring Port |Port \d+: [0-9A-F:]{17}$|"
+                     r"Port \d+: VLAN-filtering|rx_vlan_\w+_set|error desc: |Parse tunnel is|"
+                     r"[\w-]+ checksum offload is (hw|sw)$|Checking link|"
+                     r"Configuration of RSS hash|Set link (up|down) fail")
+PROGRESS = ("Stopping ports...", "Telling cores", "Waiting for lcores",
             "Closing ports...", "Resetting ports...", "The reta size of port")
 
 
@@ -252,8 +260,8 @@ class End:
         return sum(p[key] for p in self.figures["ports"])
 
     def starts(self):
-        return len(re.findall(r"^\w+ packet forwarding(?: with retry)? - ports=.*\n"
-                              r"(?:TX retry num.*\n)?  RX P=", self.out, re.M)) - \
+        return len(re.findall(r"^\w+ packet forwarding(?: with retry)? - ports=", self.out,
+                              re.M)) - \
             self.out.count("show config fwd\n")
 
     def wrong(self):

@@ -161,6 +161,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_is_healthy, NULL, &(const char *){NULL})                      \
 	X(haul_io_stop, NULL, 0, LINE)                                          \
 	X(haul_io_resume, NULL, NULL, LINE)                                     \
+	X(haul_io_reshape, NULL, LINE)                                          \
 	X(haul_io_free, NULL, LINE)                                             \
 	X(haul_port_open, NULL, "null:", &port_opts, LINE)                      \
 	X(haul_port_open, &port, NULL, &port_opts, LINE)                        \
@@ -209,6 +210,8 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_set_groups, NULL, NULL, 0, LINE)                            \
 	X(haul_port_set_rings, NULL, 0, 0, LINE)                                \
 	X(haul_port_switch_queue, NULL, 0, true, true, LINE)                    \
+	X(haul_port_set_queue, NULL, 0, true, 0, true, LINE)                    \
+	X(haul_port_set_queues, NULL, 1, LINE)                                  \
 	X(haul_port_set_link, NULL, true, LINE)                                 \
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
 	X(haul_port_has_link, NULL)                                             \

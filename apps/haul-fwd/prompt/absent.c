@@ -60,7 +60,6 @@ static const struct {
 	{"show port * tx_metadata", LACKS},
 	{"show port * rss reta", "show buckets PORT shows the redirection table"},
 	{"vlan set stripq", LACKS},
-	{"set portmask", "a port that --port names forwards"},
 	{"show port * module_eeprom", "DPDK's function for it is experimental"},
 	{"port config all txpt|txht|txwt|rxpt|rxht|rxwt|txfreet|txrst|rxfreet", LACKS},
 	{"port config all drop-en|max-lro-pkt-size", LACKS},

@@ -52,7 +52,9 @@ static void show_device(
 
 	fprintf(out, "\n********************* Infos for device %s *********************\n",
 		device->name);
-	fprintf(out, "Bus name: %s\nDriver name: %s\nDevargs: %s\nConnect to socket: %d\n",
+	fprintf(out,
+		"Bus name: %s\nBus information: \nDriver name: %s\nDevargs: %s\n"
+		"Connect to socket: %d\n",
 		device->bus, device->driver, device->args, device->socket);
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	fprintf(out, "\n\tPort id: %u \n\tMAC address: %s\n\tDevice name: %s\n", port, mac,

@@ -11,7 +11,6 @@
 #include "address.h"
 #include "command.h"
 #include "ports.h"
-#include "queue.h"
 #include "show_port.h"
 
 #define WORD(i) (call->words[i].text)
@@ -86,23 +85,27 @@ static bool show_port(const struct fwd_call *call)
 static bool show_summary(const struct fwd_call *call)
 {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	char speed[24];
 	struct haul_port_info info;
 
-	fprintf(call->out, "%-4s %-28s %-17s %-16s %-5s %s\n", "Port", "Spec", "MAC", "Driver",
-		"Link", "Queues");
+	fprintf(call->out, "Number of available ports: %u\n", call->app->nb_ports);
+	fprintf(call->out, "%-4s %-17s %-12s %-14s %-8s %-8s %s\n", "Port", "MAC Address", "Name",
+		"Driver", "Status", "Link", "Spec");
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
 		const struct rte_ether_addr own = haul_port_mac(port_of(call, i));
+		struct haul_port_device device;
 
-		if (haul_port_get_info(port_of(call, i), &info) != 0) {
-			fprintf(call->out, "%-4u %-28s %-17s %-16s %-5s %u\n", i,
-				haul_port_spec(port_of(call, i)), "-", "-", "none",
-				haul_port_queues(port_of(call, i)));
+		if (haul_port_get_info(port_of(call, i), &info) != 0 ||
+			haul_port_get_device(port_of(call, i), 0, &device) != 0) {
+			fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, "-", "-",
+				"-", "none", "-", haul_port_spec(port_of(call, i)));
 			continue;
 		}
 		rte_ether_format_addr(mac, sizeof(mac), &own);
-		fprintf(call->out, "%-4u %-28s %-17s %-16s %-5s %u\n", i,
-			haul_port_spec(port_of(call, i)), mac, info.dev.driver_name,
-			info.link.link_status ? "up" : "down", info.rx_queues);
+		fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, mac, device.name,
+			info.dev.driver_name, info.link.link_status ? "up" : "down",
+			fwd_show_port_speed(speed, info.link.link_speed),
+			haul_port_spec(port_of(call, i)));
 	}
 	return true;
 }
@@ -158,15 +161,16 @@ static bool show_queue(const struct fwd_call *call, unsigned i)
 	int err;
 
 	if (q >= haul_port_queues(port)) {
-		fprintf(call->out, "Invalid queue %u: port %u has %u\n", (unsigned)q, i,
-			haul_port_queues(port));
+		fprintf(call->out, "Invalid %s queue_id=%u: port %u has %u\n", rx ? "Rx" : "Tx",
+			(unsigned)q, i, haul_port_queues(port));
 		return false;
 	}
 	err = fwd_show_port_queue(port, i, (unsigned)q, rx, call->out);
 	if (!err)
 		return true;
-	fprintf(call->out, "Failed to retrieve information for port: %u, %s queue: %u: %s\n", i,
-		rx ? "RX" : "TX", (unsigned)q, strerror(-err));
+	fprintf(call->out,
+		"Failed to retrieve information for port: %u, %s queue: %u\nerror desc: %s(%d)\n",
+		i, rx ? "RX" : "TX", (unsigned)q, strerror(-err), err);
 	return false;
 }
 
@@ -186,16 +190,22 @@ static bool passes_over(const struct fwd_call *call, unsigned i)
 
 static bool start_one(const struct fwd_call *call, unsigned i)
 {
-	char errbuf[512];
+	char errbuf[512], mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct haul_port_info info;
+	struct rte_ether_addr own;
 
 	if (!haul_io_is_attached(call->app->io, i))
 		return passes_over(call, i);
-	if (!is_stopped[i] ||
-		!fwd_result(
-			call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
-		return !is_stopped[i];
+	if (!is_stopped[i])
+		return true;
+	if (haul_port_get_info(port_of(call, i), &info) == 0)
+		fprintf(call->out, "Configuring Port %u (socket %d)\n", i, RTE_MAX(info.socket, 0));
+	if (!fwd_result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
+		return false;
 	is_stopped[i] = false;
-	fwd_queues_begin(i);
+	own = haul_port_mac(port_of(call, i));
+	rte_ether_format_addr(mac, sizeof(mac), &own);
+	fprintf(call->out, "Port %u: %s\n", i, mac);
 	return true;
 }
 
@@ -212,16 +222,18 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 	return is_stopped[i];
 }
 
-/* "port VERB P", with testpmd's lines before and after it */
+/* "port VERB P", with testpmd's lines before and after it; what: NULL, fn has its own. */
 static bool change_ports(const struct fwd_call *call, const char *what,
 	bool (*fn)(const struct fwd_call *call, unsigned port))
 {
 	bool good;
 
-	fprintf(call->out, "%s ports...\n", what);
+	if (what)
+		fprintf(call->out, "%s ports...\n", what);
 	good = fwd_each_port(call, WORD(2), fn);
 	if (good)
-		fprintf(call->out, "Done\n");
+		fprintf(call->out, "%sDone\n",
+			fn == start_one || fn == stop_one ? "Checking link statuses...\n" : "");
 	return good;
 }
 
@@ -229,11 +241,12 @@ static bool start_or_stop(const struct fwd_call *call)
 {
 	bool starts = strcmp(WORD(1), "start") == 0;
 
-	return change_ports(
-		call, starts ? "Configuring" : "Stopping", starts ? start_one : stop_one);
+	return change_ports(call, starts ? NULL : "Stopping", starts ? start_one : stop_one);
 }
 
-static bool attach_or_detach_port(const struct fwd_call *call, unsigned i, bool attach)
+/* done: what it is then, for a line; NULL: none. */
+static bool attach_or_detach_port(
+	const struct fwd_call *call, unsigned i, bool attach, const char *done)
 {
 	bool comes = attach && !haul_io_is_attached(call->app->io, i);
 	char errbuf[512];
@@ -247,10 +260,11 @@ static bool attach_or_detach_port(const struct fwd_call *call, unsigned i, bool 
 
 	if (!err && comes) {
 		is_stopped[i] = false; /* it was started */
-		fwd_queues_begin(i);
 		fwd_addresses_begin(i);
 		fwd_attached(call->app, i);
 	}
+	if (!err && done)
+		fprintf(call->out, "Port %u is %s\n", i, done);
 	if (!err && comes && haul_port_notice(port_of(call, i))[0])
 		fprintf(call->out, "%s\n", haul_port_notice(port_of(call, i)));
 	return fwd_result(call, err, errbuf);
@@ -259,27 +273,24 @@ static bool attach_or_detach_port(const struct fwd_call *call, unsigned i, bool 
 /* "port attach P", "port detach P" */
 static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 {
-	if (!attach_or_detach_port(call, i, strcmp(WORD(1), "attach") == 0))
-		return false;
-	fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
-	return true;
+	bool attach = strcmp(WORD(1), "attach") == 0;
+
+	return attach_or_detach_port(call, i, attach, attach ? "attached" : "detached");
 }
 
 static bool close_one(const struct fwd_call *call, unsigned i)
 {
 	if (!haul_io_is_attached(call->app->io, i))
 		return passes_over(call, i);
-	if (!attach_or_detach_port(call, i, false))
-		return false;
-	fprintf(call->out, "Port %u is closed\n", i);
-	return true;
+	return attach_or_detach_port(call, i, false, "closed");
 }
 
 static bool reset_one(const struct fwd_call *call, unsigned i)
 {
 	if (!haul_io_is_attached(call->app->io, i))
 		return passes_over(call, i);
-	return attach_or_detach_port(call, i, false) && attach_or_detach_port(call, i, true);
+	return attach_or_detach_port(call, i, false, NULL) &&
+		attach_or_detach_port(call, i, true, NULL);
 }
 
 /* "port close P": the number stays the port's, for "port attach". "port reset P" */
@@ -349,10 +360,12 @@ static bool set_promiscuous(const struct fwd_call *call)
 /* "set link-up port P" */
 static bool set_link_one(const struct fwd_call *call, unsigned i)
 {
+	bool up = strcmp(WORD(1), "link-up") == 0;
 	char errbuf[512];
-	int err = haul_port_set_link(
-		port_of(call, i), strcmp(WORD(1), "link-up") == 0, errbuf, sizeof(errbuf));
+	int err = haul_port_set_link(port_of(call, i), up, errbuf, sizeof(errbuf));
 
+	if (err)
+		fprintf(call->out, "Set link %s fail.\n", up ? "up" : "down");
 	return fwd_result(call, err, errbuf);
 }
 
@@ -388,6 +401,10 @@ static bool set_vlan_one(const struct fwd_call *call, unsigned i)
 	int err = haul_port_change_offloads(
 		port_of(call, i), offload, 0, is_on(WORD(3)), errbuf, sizeof(errbuf));
 
+	if (err)
+		fprintf(call->out, "rx_vlan_%s_set(port_pi=%u, on=%d) failed diag=%d\n",
+			strcmp(WORD(2), "qinq_strip") == 0 ? "qinq" : WORD(2), i, is_on(WORD(3)),
+			err);
 	return fwd_result(call, err, errbuf);
 }
 
@@ -410,6 +427,8 @@ static bool pass_vlan_one(const struct fwd_call *call, unsigned i)
 	}
 	err = haul_port_pass_vlan(port_of(call, i), (uint16_t)vlan, strcmp(WORD(1), "add") == 0,
 		errbuf, sizeof(errbuf));
+	if (err == -ENOTSUP)
+		fprintf(call->out, "Port %u: VLAN-filtering disabled\n", i);
 	return fwd_result(call, err, errbuf);
 }
 

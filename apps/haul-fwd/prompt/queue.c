@@ -10,49 +10,18 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "../modes/options.h"
+#include "../run.h"
 #include "command.h"
 #include "ports.h"
-#include "queue.h"
+#include "verbose.h"
 
 #define WORD(i) (call->words[i].text)
 #define AROUND (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN)
 
-/* Queues that commands have stopped. Only the main thread. */
-static struct {
-	uint16_t port, queue;
-	bool rx;
-} stopped[64];
-static unsigned nb_stopped;
-
 static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
 {
 	return call->app->ports[port];
-}
-
-static unsigned find(unsigned port, unsigned queue, bool rx)
-{
-	unsigned s = 0;
-
-	while (s < nb_stopped &&
-		(stopped[s].port != port || stopped[s].queue != queue || stopped[s].rx != rx))
-		s++;
-	return s;
-}
-
-bool fwd_queues_are_started(FILE *out)
-{
-	for (unsigned s = 0; s < nb_stopped; s++)
-		fprintf(out, "Queue %u of port %u is stopped: give port %u %s %u start first\n",
-			stopped[s].queue, stopped[s].port, stopped[s].port,
-			stopped[s].rx ? "rxq" : "txq", stopped[s].queue);
-	return nb_stopped == 0;
-}
-
-void fwd_queues_begin(unsigned port)
-{
-	for (unsigned s = nb_stopped; s-- > 0;)
-		if (stopped[s].port == port)
-			stopped[s] = stopped[--nb_stopped];
 }
 
 static bool is_queue(const struct fwd_call *call, unsigned port, uint64_t queue, bool rx)
@@ -72,7 +41,6 @@ static bool switch_one(const struct fwd_call *call, unsigned i)
 	bool rx = strcmp(WORD(2), "rxq") == 0, start = strcmp(WORD(4), "start") == 0;
 	const uint64_t queue = call->words[3].number;
 	char errbuf[512];
-	unsigned s;
 	int err;
 
 	if (!is_queue(call, i, queue, rx) || !fwd_port_is_started(call->app, i, call->out))
@@ -81,17 +49,7 @@ static bool switch_one(const struct fwd_call *call, unsigned i)
 		port_of(call, i), (unsigned)queue, rx, start, errbuf, sizeof(errbuf));
 	if (err == -ENOTSUP)
 		fprintf(call->out, "Function not supported in PMD: ");
-	if (err)
-		return fwd_result(call, err, errbuf);
-	s = find(i, (unsigned)queue, rx);
-	if (start && s < nb_stopped)
-		stopped[s] = stopped[--nb_stopped];
-	else if (!start && s == nb_stopped && nb_stopped < RTE_DIM(stopped)) {
-		stopped[nb_stopped].port = (uint16_t)i;
-		stopped[nb_stopped].queue = (uint16_t)queue;
-		stopped[nb_stopped++].rx = rx;
-	}
-	return true;
+	return fwd_result(call, err, errbuf);
 }
 
 static bool switch_queue(const struct fwd_call *call)
@@ -143,32 +101,34 @@ static bool set_ring_size(const struct fwd_call *call)
 	return fwd_each_port(call, WORD(2), set_ring_one);
 }
 
-/* "port config P rx_offload|tx_offload NAME on|off": for all queues */
-static bool set_offload(const struct fwd_call *call, unsigned i, const char *side, const char *word,
-	const char *value)
+/* The offload of this name, or 0 after a line. */
+static uint64_t offload_of(const struct fwd_call *call, bool rx, const char *word)
 {
-	bool rx = side[0] == 'r';
-	uint64_t offload;
-	char errbuf[512];
-
 	for (unsigned bit = 0; bit < 64; bit++) {
-		offload = UINT64_C(1) << bit;
+		uint64_t offload = UINT64_C(1) << bit;
+
 		if (strcasecmp(rx ? rte_eth_dev_rx_offload_name(offload)
 				  : rte_eth_dev_tx_offload_name(offload),
 			    word) == 0)
-			return fwd_result(call,
-				haul_port_change_offloads(port_of(call, i), rx ? offload : 0,
-					rx ? 0 : offload, strcmp(value, "on") == 0, errbuf,
-					sizeof(errbuf)),
-				errbuf);
+			return offload;
 	}
 	fprintf(call->out, "Unknown offload name: %s\n", word);
-	return false;
+	return 0;
 }
 
+/* "port config P rx_offload|tx_offload NAME on|off": for all queues */
 static bool set_port_offload_one(const struct fwd_call *call, unsigned i)
 {
-	return set_offload(call, i, WORD(3), WORD(4), WORD(5));
+	bool rx = WORD(3)[0] == 'r';
+	uint64_t offload = offload_of(call, rx, WORD(4));
+	char errbuf[512];
+
+	return offload &&
+		fwd_result(call,
+			haul_port_change_offloads(port_of(call, i), rx ? offload : 0,
+				rx ? 0 : offload, strcmp(WORD(5), "on") == 0, errbuf,
+				sizeof(errbuf)),
+			errbuf);
 }
 
 static bool set_port_offload(const struct fwd_call *call)
@@ -176,20 +136,99 @@ static bool set_port_offload(const struct fwd_call *call)
 	return fwd_each_port(call, WORD(2), set_port_offload_one);
 }
 
-/* "port config all WHAT N" */
+/* What a queue has of its own, before a change of one of the two. False after a line. */
+static bool get_own(const struct fwd_call *call, unsigned i, bool rx, struct haul_queue_info *info)
+{
+	const uint64_t queue = call->words[3].number;
+
+	if (!is_queue(call, i, queue, rx))
+		return false;
+	if (haul_port_get_queue_info(port_of(call, i), (unsigned)queue, rx, info) != -ENODEV)
+		return true;
+	fprintf(call->out, "Port %u has no device\n", i);
+	return false;
+}
+
+static bool set_own(
+	const struct fwd_call *call, unsigned i, bool rx, uint64_t offloads, bool deferred)
+{
+	char errbuf[512];
+
+	return fwd_result(call,
+		haul_port_set_queue(port_of(call, i), (unsigned)call->words[3].number, rx, offloads,
+			deferred, errbuf, sizeof(errbuf)),
+		errbuf);
+}
+
+/* "port P rxq|txq Q deferred_start on|off" */
+static bool set_deferred_one(const struct fwd_call *call, unsigned i)
+{
+	bool rx = strcmp(WORD(2), "rxq") == 0;
+	struct haul_queue_info info;
+
+	return get_own(call, i, rx, &info) &&
+		set_own(call, i, rx, info.offloads, strcmp(WORD(5), "on") == 0);
+}
+
+static bool set_deferred(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(1), set_deferred_one);
+}
+
+/* "port P rxq Q rx_offload NAME on|off" */
+static bool set_queue_offload_one(const struct fwd_call *call, unsigned i)
+{
+	bool rx = strcmp(WORD(2), "rxq") == 0;
+	struct haul_queue_info info;
+	uint64_t offload = offload_of(call, rx, WORD(5));
+
+	if (!offload || !get_own(call, i, rx, &info))
+		return false;
+	return set_own(call, i, rx,
+		strcmp(WORD(6), "on") == 0 ? info.offloads | offload : info.offloads & ~offload,
+		info.deferred);
+}
+
+static bool set_queue_offload(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(1), set_queue_offload_one);
+}
+
+/* Why queues stay as many as there are; NULL: they need not. */
+static const char *obstacle(void)
+{
+	if (fwd_run_next().mode == FWD_GENERATE)
+		return "a generator has the queues of its start";
+	if (fwd_mode_args.record_load)
+		return "--record-load records the queues of the start";
+	return NULL;
+}
+
 static bool set_queues(const struct fwd_call *call, uint64_t n)
 {
-	for (unsigned i = 0; i < call->app->nb_ports; i++) {
-		unsigned has = haul_port_queues(port_of(call, i));
+	const char *why = obstacle();
+	char errbuf[512];
 
-		if (has == n)
-			continue;
-		fprintf(call->out,
-			"Port %u has %u queue%s: --rxq sets their number, at the start\n", i, has,
-			has == 1 ? "" : "s");
+	if (n == 0 || n > RTE_MAX_QUEUES_PER_PORT || why) {
+		fprintf(call->out, "%" PRIu64 " queues: %s\n", n, why ? why : "give 1 to 1024");
 		return false;
 	}
-	return true;
+	return fwd_result(call, haul_app_set_queues(call->app, (unsigned)n, errbuf, sizeof(errbuf)),
+		       errbuf) &&
+		fwd_verbose_goes_on(call->app);
+}
+
+/* Queues come in pairs, so there may be more transmit queues than were asked for: each carrier that
+ * receives needs one. */
+static bool set_txqs(const struct fwd_call *call, uint64_t n)
+{
+	unsigned queues = haul_port_queues(port_of(call, 0));
+	unsigned senders = RTE_MIN(queues, call->app->plan->carriers);
+
+	if (n >= senders)
+		return n <= queues || set_queues(call, n);
+	fprintf(call->out, "%u carriers send, each on a queue of its own\n", senders);
+	return false;
 }
 
 static bool set_frame(const struct fwd_call *call, uint64_t length)
@@ -217,6 +256,7 @@ static bool set_rings(const struct fwd_call *call, bool rx, uint64_t size)
 	return true;
 }
 
+/* "port config all WHAT N" */
 static bool set_all(const struct fwd_call *call)
 {
 	const char *what = WORD(3);
@@ -228,7 +268,7 @@ static bool set_all(const struct fwd_call *call)
 		return set_frame(call, n);
 	if (strcmp(what, "rxd") == 0 || strcmp(what, "txd") == 0)
 		return set_rings(call, what[0] == 'r', n);
-	return set_queues(call, n);
+	return (what[0] == 'r' ? set_queues : set_txqs)(call, n);
 }
 
 static bool set_all_burst(const struct fwd_call *call)
@@ -245,13 +285,18 @@ const struct fwd_command fwd_commands_queue[] = {
 		"Start or stop a queue, where the PMD does; after stop."},
 	{"port PORT rxq|txq N setup", set_up_queue,
 		"Set the queues of a port up anew; after stop."},
+	{"port PORT rxq|txq N deferred_start on|off", set_deferred,
+		"Let starts of the port leave a queue stopped, where the PMD does; after stop."},
+	{"port PORT rxq N rx_offload NAME on|off", set_queue_offload,
+		"Turn an offload of one queue on or off; after stop."},
+	{"port PORT txq N tx_offload NAME on|off", set_queue_offload, "The same."},
 	{"port config PORT rxq|txq N ring_size N", set_ring_size,
 		"Descriptors of the port's receive or transmit queues, of all of them; after "
 		"stop."},
 	{"port config PORT rx_offload|tx_offload NAME on|off", set_port_offload,
 		"Turn an offload on or off, such as vlan_strip; after stop."},
 	{"port config all rxq|txq|rxd|txd|max-pkt-len N", set_all,
-		"Descriptors of all ports' queues, the longest frame; after stop."},
+		"Queues of all ports, their descriptors, the longest frame; after stop."},
 	{"port config all burst N", set_all_burst, "Packets per poll; after stop."},
 	{0},
 };

@@ -24,11 +24,15 @@ static bool apply(const struct fwd_call *call, unsigned port, uint64_t functions
 	const uint8_t *key, uint8_t length)
 {
 	char errbuf[512];
+	int err = haul_port_set_rss(
+		call->app->ports[port], functions, key, length, errbuf, sizeof(errbuf));
 
-	return fwd_result(call,
-		haul_port_set_rss(
-			call->app->ports[port], functions, key, length, errbuf, sizeof(errbuf)),
-		errbuf);
+	if (err)
+		fprintf(call->out,
+			"Configuration of RSS hash at ethernet port %u failed with error (%d): "
+			"%s.\n",
+			port, -err, strerror(-err));
+	return fwd_result(call, err, errbuf);
 }
 
 /* "port config P rss NAME" */
@@ -80,8 +84,10 @@ static bool set_key_one(const struct fwd_call *call, unsigned i)
 		if (info.dev.hash_key_size == 0)
 			fprintf(call->out, "dev_info did not provide a valid hash key size\n");
 		else
-			fprintf(call->out, "key length: %d is different from valid length: %d\n",
-				length, info.dev.hash_key_size);
+			fprintf(call->out,
+				"key length: %d invalid - key must be a string of %d hexa-decimal "
+				"numbers\n",
+				2 * length, 2 * info.dev.hash_key_size);
 		return false;
 	}
 	return apply(call, i, functions, key, length);

@@ -5,7 +5,6 @@
 #include "../forward.h"
 #include "command.h"
 #include "ports.h"
-#include "queue.h"
 #include "recording.h"
 #include "statistics.h"
 
@@ -15,13 +14,14 @@ static bool start(const struct fwd_call *call, uint64_t tx_first)
 		fprintf(call->out, "Packet forwarding already started\n");
 		return false;
 	}
-	if (!fwd_ports_are_started(call->app, call->out) || !fwd_queues_are_started(call->out))
+	if (!fwd_ports_are_started(call->app, call->out))
 		return false;
 	fwd_recording_start(call->app);
 	fwd_statistics_begin(call->app);
 	if (fwd_start(call->app, tx_first) != HAUL_APP_DONE)
 		return false;
 	fwd_print_forwarding(call);
+	fwd_print_rxtx(call);
 	return true;
 }
 

@@ -10,6 +10,7 @@
 #include "../forward.h"
 #include "../modes/txonly.h"
 #include "../run.h"
+#include "../topology.h"
 #include "command.h"
 
 /* Sets an option; "start" makes it effective. */
@@ -315,6 +316,24 @@ static bool set_coremask(const struct fwd_call *call)
 	return use(call, list);
 }
 
+static bool set_portlist(const struct fwd_call *call)
+{
+	return fwd_is_stopped(call) &&
+		fwd_topology_set_list(call->app, call->words[2].text, call->out);
+}
+
+static bool set_portmask(const struct fwd_call *call)
+{
+	return fwd_is_stopped(call) &&
+		fwd_topology_set_mask(call->app, call->words[2].text, call->out);
+}
+
+static bool set_nbport(const struct fwd_call *call)
+{
+	return fwd_is_stopped(call) &&
+		fwd_topology_set_number(call->app, call->words[2].number, call->out);
+}
+
 static bool set_carriers(const struct fwd_call *call)
 {
 	return use(call, call->words[2].text);
@@ -360,6 +379,10 @@ const struct fwd_command fwd_commands_set[] = {
 	{"set corelist CPUS", set_corelist,
 		"Let the carriers on these CPUs handle all packets, and the others wait, at once."},
 	{"set coremask MASK", set_coremask, "The same, by a mask of CPUs in hexadecimal."},
+	{"set portlist PORTS", set_portlist,
+		"Let these ports forward (--portlist), from the next start on; after stop."},
+	{"set portmask MASK", set_portmask, "The same, by a mask of ports in hexadecimal."},
+	{"set nbport N", set_nbport, "Let the first N of them forward."},
 	{"set carriers LIST", set_carriers,
 		"Let these carriers handle all packets, and the others wait, at once."},
 	{"set steal|order|spread WORD", refuse, "Not while the program runs."},

@@ -3,10 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
+
 #include "../forward.h"
 #include "../modes/txonly.h"
-#include "../ports.h"
 #include "../run.h"
+#include "../topology.h"
 #include "command.h"
 #include "statistics.h"
 
@@ -25,44 +28,50 @@ static unsigned count_forwarding(const struct haul_app *app)
 	return n;
 }
 
+static void print_stream(const struct fwd_stream *s, FILE *out)
+{
+	const struct rte_ether_addr to = fwd_peer_mac(s->to);
+	const int node = s->app->plan->places[s->carrier].node;
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+	rte_ether_format_addr(mac, sizeof(mac), &to);
+	fprintf(out, "  RX P=%u/Q=%u (socket %d, %s) -> TX P=%u/Q=%u (socket %d, %s) peer=%s\n",
+		s->port, s->queue, RTE_MAX(node, 0), haul_port_spec(s->app->ports[s->port]), s->to,
+		s->carrier, RTE_MAX(node, 0), haul_port_spec(s->app->ports[s->to]), mac);
+}
+
 void fwd_print_forwarding(const struct fwd_call *call)
 {
 	const struct haul_app *app = call->app;
 	const struct fwd_run next = fwd_run_next();
-	char name[16], mac[RTE_ETHER_ADDR_FMT_SIZE];
-	unsigned streams = 0;
+	char name[16];
 
-	for (unsigned i = 0; i < app->nb_ports; i++)
-		for (unsigned c = 0; c < app->plan->carriers; c++)
-			streams += haul_io_is_used(app->io, c) && haul_io_txq(app->io, i, c);
 	fprintf(call->out,
 		"%s packet forwarding%s - ports=%u - cores=%u - streams=%u - handler=%s\n",
-		fwd_run_name(name, next), next.retries ? " with retry" : "", app->nb_ports,
-		count_forwarding(app), streams, next.coroutine ? "coroutine" : "burst");
+		fwd_run_name(name, next), next.retries ? " with retry" : "", fwd_topology_ports(),
+		count_forwarding(app), fwd_streams(app, HAUL_ALL, NULL, NULL),
+		next.coroutine ? "coroutine" : "burst");
 	if (next.retries)
 		fprintf(call->out, "TX retry num: %u, delay between TX retries: %uus\n",
 			next.retries, next.retry_us);
-	for (unsigned i = 0; i < app->nb_ports; i++) {
-		const struct rte_ether_addr to = fwd_peer_mac(fwd_ports_peer(i));
+	for (unsigned c = 0; c < app->plan->carriers; c++) {
+		const struct haul_place *place = &app->plan->places[c];
+		unsigned n = fwd_streams(app, c, NULL, NULL);
 
-		rte_ether_format_addr(mac, sizeof(mac), &to);
-		fprintf(call->out, "  RX P=%u (%s) -> TX P=%u (%s) peer=%s\n", i,
-			haul_port_spec(app->ports[i]), fwd_ports_peer(i),
-			haul_port_spec(app->ports[fwd_ports_peer(i)]), mac);
+		if (n == 0)
+			continue;
+		fprintf(call->out, "Logical Core %d (socket %d) forwards packets on %u streams:\n",
+			place->cpu, RTE_MAX(place->node, 0), n);
+		fwd_streams(app, c, print_stream, call->out);
 	}
-}
-
-static bool show_forwarding(const struct fwd_call *call)
-{
-	fwd_print_forwarding(call);
-	return true;
+	fputc('\n', call->out);
 }
 
 static bool show_cores(const struct fwd_call *call)
 {
 	const struct haul_plan *plan = call->app->plan;
 
-	fprintf(call->out, "List of forwarding lcores:");
+	fprintf(call->out, "List of forwarding lcores: ");
 	for (unsigned c = 0; c < plan->carriers; c++)
 		if (forwards(call->app, c))
 			fprintf(call->out, " %d", plan->places[c].cpu);
@@ -70,7 +79,38 @@ static bool show_cores(const struct fwd_call *call)
 	return true;
 }
 
-static bool show_rxtx(const struct fwd_call *call)
+static void print_thresholds(FILE *out, const char *side, struct rte_eth_thresh t)
+{
+	fprintf(out, "      %s threshold registers: pthresh=%d hthresh=%d  wthresh=%d\n", side,
+		t.pthresh, t.hthresh, t.wthresh);
+}
+
+static void print_queues(const struct haul_port *port, bool rx, FILE *out)
+{
+	const struct haul_port_config *config = haul_port_config(port);
+	uint64_t offloads = rx ? config->rx_offloads : config->tx_offloads;
+
+	for (unsigned q = 0; q < haul_port_queues(port); q++) {
+		struct haul_queue_info info = {.offloads = 0};
+
+		(void)haul_port_get_queue_info(port, q, rx, &info);
+		fprintf(out, "    %s queue: %u\n", rx ? "RX" : "TX", q);
+		if (rx) {
+			fprintf(out, "      RX desc=%u - RX free threshold=%u\n", info.rx.nb_desc,
+				info.rx.conf.rx_free_thresh);
+			print_thresholds(out, "RX", info.rx.conf.rx_thresh);
+			fprintf(out, "      RX Offloads=0x%" PRIx64 "\n", offloads | info.offloads);
+			continue;
+		}
+		fprintf(out, "      TX desc=%u - TX free threshold=%u\n", info.tx.nb_desc,
+			info.tx.conf.tx_free_thresh);
+		print_thresholds(out, "TX", info.tx.conf.tx_thresh);
+		fprintf(out, "      TX offloads=0x%" PRIx64 " - TX RS bit threshold=%u\n",
+			offloads | info.offloads, info.tx.conf.tx_rs_thresh);
+	}
+}
+
+void fwd_print_rxtx(const struct fwd_call *call)
 {
 	const struct haul_io_opts *io = haul_app_io_opts(call->app);
 	char name[16];
@@ -78,11 +118,30 @@ static bool show_rxtx(const struct fwd_call *call)
 	fprintf(call->out, "  %s packet forwarding packets/burst=%u poller=%s\n",
 		fwd_run_name(name, fwd_run_next()), io->burst, haul_poll_name(io->policy.how));
 	fprintf(call->out, "  nb forwarding cores=%u - nb forwarding ports=%u\n",
-		count_forwarding(call->app), call->app->nb_ports);
-	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		count_forwarding(call->app), fwd_topology_ports());
+	for (unsigned i = 0; i < call->app->nb_ports; i++) {
+		const struct haul_port *port = call->app->ports[i];
+
+		if (!fwd_topology_forwards(i))
+			continue;
 		fprintf(call->out, "  port %u: RX queue number: %u Tx queue number: %u\n", i,
-			haul_port_queues(call->app->ports[i]),
-			haul_port_queues(call->app->ports[i]));
+			haul_port_queues(port), haul_port_queues(port));
+		fprintf(call->out, "    Rx offloads=0x%" PRIx64 " Tx offloads=0x%" PRIx64 "\n",
+			haul_port_config(port)->rx_offloads, haul_port_config(port)->tx_offloads);
+		print_queues(port, true, call->out);
+		print_queues(port, false, call->out);
+	}
+}
+
+static bool show_rxtx(const struct fwd_call *call)
+{
+	fwd_print_rxtx(call);
+	return true;
+}
+
+static bool show_forwarding(const struct fwd_call *call)
+{
+	fwd_print_forwarding(call);
 	return true;
 }
 

@@ -36,21 +36,22 @@ static void print_device(FILE *out, const struct haul_port *port, const struct h
 	fprintf(out, "Port spec: %s\n", haul_port_spec(port));
 	if (info->ethdevs > 1)
 		fprintf(out, "Number of devices: %u\n", info->ethdevs);
-	fprintf(out, "Connect to socket: %d\n", info->socket);
-	fprintf(out, "memory allocation on the socket: %d\n", info->pool_socket);
+	fprintf(out, "Connect to socket: %d\n", RTE_MAX(info->socket, 0));
+	fprintf(out, "memory allocation on the socket: %d\n", RTE_MAX(info->pool_socket, 0));
 }
 
 /* DPDK's functions for these names are not part of its stable interface. */
-static void print_speed(FILE *out, uint32_t mbits)
+const char *fwd_show_port_speed(char buf[24], uint32_t mbits)
 {
 	if (mbits == 0)
-		fprintf(out, "Link speed: None\n");
+		snprintf(buf, 24, "None");
 	else if (mbits == RTE_ETH_SPEED_NUM_UNKNOWN)
-		fprintf(out, "Link speed: Unknown\n");
+		snprintf(buf, 24, "Unknown");
 	else if (mbits < 1000)
-		fprintf(out, "Link speed: %u Mbps\n", mbits);
+		snprintf(buf, 24, "%u Mbps", mbits);
 	else
-		fprintf(out, "Link speed: %g Gbps\n", mbits / 1000.0);
+		snprintf(buf, 24, "%g Gbps", mbits / 1000.0);
+	return buf;
 }
 
 static void print_capabilities(FILE *out, uint64_t capa)
@@ -75,8 +76,10 @@ static void print_capabilities(FILE *out, uint64_t capa)
 
 static void print_link(FILE *out, const struct rte_eth_link *link)
 {
+	char speed[24];
+
 	fprintf(out, "Link status: %s\n", link->link_status ? "up" : "down");
-	print_speed(out, link->link_speed);
+	fprintf(out, "Link speed: %s\n", fwd_show_port_speed(speed, link->link_speed));
 	fprintf(out, "Link duplex: %s\n",
 		link->link_duplex == RTE_ETH_LINK_FULL_DUPLEX ? "full-duplex" : "half-duplex");
 	fprintf(out, "Autoneg status: %s\n",
@@ -162,6 +165,14 @@ static void print_limits(FILE *out, const struct haul_port_info *info)
 	print_capabilities(out, dev->dev_capa);
 }
 
+static void print_error_handling(FILE *out, enum rte_eth_err_handle_mode mode)
+{
+	fprintf(out, "Device error handling mode: %s\n",
+		mode == RTE_ETH_ERROR_HANDLE_MODE_NONE              ? "none"
+			: mode == RTE_ETH_ERROR_HANDLE_MODE_PASSIVE ? "passive"
+								    : "proactive");
+}
+
 void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out)
 {
 	struct haul_port_info info;
@@ -178,6 +189,7 @@ void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out
 	print_filters(out, &info);
 	print_hash(out, &info.dev);
 	print_limits(out, &info);
+	print_error_handling(out, info.dev.err_handle_mode);
 }
 
 static bool hides_zeros;
@@ -309,6 +321,7 @@ void fwd_show_port_offloads(
 {
 	const char *direction = rx ? "Rx" : "Tx";
 	struct haul_port_info info;
+	struct haul_queue_info own;
 	uint64_t all, queue, used;
 
 	if (haul_port_get_info(port, &info) < 0)
@@ -321,8 +334,9 @@ void fwd_show_port_offloads(
 			number);
 		print_offload_names(out, used, rx);
 		for (unsigned q = 0; q < haul_port_queues(port); q++) {
+			(void)haul_port_get_queue_info(port, q, rx, &own);
 			fprintf(out, "  Queue[%2u] :", q);
-			print_offload_names(out, used, rx);
+			print_offload_names(out, used | own.offloads, rx);
 		}
 		return;
 	}
@@ -335,15 +349,36 @@ void fwd_show_port_offloads(
 int fwd_show_port_queue(
 	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out)
 {
+	const char *side = rx ? "RX" : "TX";
+	struct rte_eth_thresh thresh;
 	struct haul_queue_info info;
 	int err = haul_port_get_queue_info(port, queue, rx, &info);
 
 	if (err)
 		return err;
-	fprintf(out, "\n" STARS " Infos for port %-2u, %s queue %-2u " STARS "\n", number,
-		rx ? "RX" : "TX", queue);
+	fprintf(out, "\n" STARS " Infos for port %-2u, %s queue %-2u " STARS "\n", number, side,
+		queue);
 	if (rx)
-		fprintf(out, "Mempool: %s\n", info.pool ? info.pool->name : "NULL");
-	fprintf(out, "Number of %cXDs: %u\n", rx ? 'R' : 'T', info.descriptors);
+		fprintf(out, "Mempool: %s\n", info.rx.mp ? info.rx.mp->name : "NULL");
+	thresh = rx ? info.rx.conf.rx_thresh : info.tx.conf.tx_thresh;
+	fprintf(out, "%s prefetch threshold: %u\n%s host threshold: %u\n", side, thresh.pthresh,
+		side, thresh.hthresh);
+	fprintf(out, "%s writeback threshold: %u\n", side, thresh.wthresh);
+	if (!rx)
+		fprintf(out, "TX RS threshold: %u\n", info.tx.conf.tx_rs_thresh);
+	fprintf(out, "%s free threshold: %u\n", side,
+		rx ? info.rx.conf.rx_free_thresh : info.tx.conf.tx_free_thresh);
+	if (rx)
+		fprintf(out, "RX drop packets: %s\n", on_off(info.rx.conf.rx_drop_en));
+	fprintf(out, "%s deferred start: %s\n", side, on_off(info.deferred));
+	if (rx)
+		fprintf(out, "RX scattered packets: %s\n", on_off(info.rx.scattered_rx));
+	fprintf(out, "%cx queue state: %s\n", side[0], info.stopped ? "stopped" : "started");
+	if (rx && info.rx.rx_buf_size)
+		fprintf(out, "RX buffer size: %u\n", info.rx.rx_buf_size);
+	fprintf(out, "Number of %cXDs: %u\n", side[0], rx ? info.rx.nb_desc : info.tx.nb_desc);
+	if (info.has_mode)
+		fprintf(out, "Burst mode: %s%s\n", info.mode.info,
+			info.mode.flags & RTE_ETH_BURST_FLAG_PER_QUEUE ? " (per queue)" : "");
 	return 0;
 }

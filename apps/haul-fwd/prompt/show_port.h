@@ -24,6 +24,9 @@ void fwd_show_port_flow_control(const struct haul_port *port, unsigned number, F
 void fwd_show_port_offloads(
 	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out);
 
+/* "10 Gbps" */
+const char *fwd_show_port_speed(char buf[24], uint32_t mbits);
+
 /* "show rxq|txq info N Q". 0, or -errno: the PMD does not tell. */
 int fwd_show_port_queue(
 	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out);

@@ -14,6 +14,7 @@
 #include <haul-dpdk/port_info.h>
 
 #include "command.h"
+#include "verbose.h"
 
 #define ROOM 128 /* packets of a queue between two prints */
 #define TICK_NS 100000000
@@ -110,7 +111,7 @@ static bool begin_queue(struct haul_port *port, unsigned i, unsigned n)
 	return q->callback;
 }
 
-static bool begin(const struct fwd_call *call)
+static bool begin(struct haul_app *app)
 {
 	const struct itimerspec often = {{0, TICK_NS}, {0, TICK_NS}};
 
@@ -118,11 +119,11 @@ static bool begin(const struct fwd_call *call)
 	if (timer < 0)
 		return false;
 	timerfd_settime(timer, 0, &often, NULL);
-	for (unsigned i = 0; i < call->app->nb_ports; i++)
-		for (unsigned n = 0; n < haul_port_queues(call->app->ports[i]); n++)
-			if (nb_queues == QUEUES_MAX || !begin_queue(call->app->ports[i], i, n))
+	for (unsigned i = 0; i < app->nb_ports; i++)
+		for (unsigned n = 0; n < haul_port_queues(app->ports[i]); n++)
+			if (nb_queues == QUEUES_MAX || !begin_queue(app->ports[i], i, n))
 				return false;
-	haul_app_watch(call->app, timer, print_all, NULL);
+	haul_app_watch(app, timer, print_all, NULL);
 	return true;
 }
 
@@ -143,22 +144,35 @@ static void end(struct haul_app *app)
 	nb_queues = 0;
 }
 
+static unsigned level_now;
+
+bool fwd_verbose_goes_on(struct haul_app *app)
+{
+	if (level_now == 0)
+		return true;
+	end(app);
+	return begin(app);
+}
+
 static bool set_verbose(const struct fwd_call *call)
 {
 	const uint64_t level = call->words[2].number;
+	const unsigned before = level_now;
 
 	if (!haul_app_is_paused(call->app)) {
 		fprintf(call->out, "Packets are forwarded: give stop first\n");
 		return false;
 	}
 	end(call->app);
-	if (level > 0 && !begin(call)) {
+	level_now = 0;
+	if (level > 0 && !begin(call->app)) {
 		end(call->app);
 		fprintf(call->out, "Cannot watch the queues: no memory, or more than %u queues\n",
 			QUEUES_MAX);
 		return false;
 	}
-	fprintf(call->out, "Change verbose level to %u\n", (unsigned)level);
+	level_now = (unsigned)level;
+	fprintf(call->out, "Change verbose level from %u to %u\n", before, level_now);
 	return true;
 }
 

@@ -122,9 +122,29 @@ HAUL_API int haul_port_set_groups(struct haul_port *port, const struct rte_ether
 HAUL_API int haul_port_set_rings(
 	struct haul_port *port, uint16_t rx_ring, uint16_t tx_ring, char *errbuf, size_t errlen);
 
+/*
+ * Gives the port another number of queues; what single queues had of their own is gone. The device
+ * stays where its PMD lets it (NICs, TAPs, null), else it is closed and opened anew, with all that
+ * waits in it. haul_io_reshape() follows before pollers use the port. -EBUSY while polled; -EINVAL:
+ * the device cannot have so many, or the number is agreed upon with another side, and the port is
+ * as before; or it is detached, if its device cannot be opened again.
+ */
+HAUL_API int haul_port_set_queues(
+	struct haul_port *port, unsigned queues, char *errbuf, size_t errlen);
+
+/*
+ * Configures one receive or transmit queue: offloads (RTE_ETH_RX_OFFLOAD_... or TX) besides those
+ * of the port, and whether a start of the port leaves it stopped (deferred; PMDs that do not stop
+ * single queues start it all the same). Reconfigures the port. -EBUSY while polled, -EINVAL: there
+ * is no such queue, -ENOTSUP: the device has an offload not, or only for all queues.
+ */
+HAUL_API int haul_port_set_queue(struct haul_port *port, unsigned queue, bool rx, uint64_t offloads,
+	bool deferred, char *errbuf, size_t errlen);
+
 /* Starts or stops a queue of the device, where the PMD does that for single ones; a port that is
- * started anew has started all. While it is stopped nothing may poll it or send on it: call it
- * while pollers do not use the port. -EINVAL: there is no such queue, or the port is stopped. */
+ * started anew has started all but deferred ones. Pollers that start while a queue is stopped do
+ * not receive from it, and drop what is sent on it (HAUL_DROP_TX_REFUSED). -EBUSY while polled;
+ * -EINVAL: there is no such queue, or the port is stopped. */
 HAUL_API int haul_port_switch_queue(
 	struct haul_port *port, unsigned queue, bool rx, bool start, char *errbuf, size_t errlen);
 

@@ -70,11 +70,16 @@ HAUL_API void haul_port_reset_stats(struct haul_port *port);
 
 /* A receive or transmit queue. */
 struct haul_queue_info {
-	const struct rte_mempool *pool; /* of received packets; else NULL */
-	unsigned descriptors;
+	struct rte_eth_rxq_info rx; /* this, or the next one */
+	struct rte_eth_txq_info tx;
+	uint64_t offloads; /* besides those of the port: haul_port_set_queue(), as the next */
+	bool deferred;
+	bool stopped; /* by haul_port_switch_queue(), as deferred, or with the port */
+	bool has_mode; /* false: the PMD does not tell the next one */
+	struct rte_eth_burst_mode mode;
 };
-/* Fills *info for the rx or the tx queue. Returns 0; -EINVAL (no such queue) or another -errno: the
- * PMD does not tell. */
+/* Fills *info for the rx or the tx queue. Returns 0; -EINVAL (no such queue), -ENODEV (no device);
+ * or another -errno: the PMD tells nothing, and rx, tx and mode are 0. */
 HAUL_API int haul_port_get_queue_info(
 	const struct haul_port *port, unsigned queue, bool rx, struct haul_queue_info *info);
 

@@ -8,8 +8,8 @@
 #include "eal/log.h"
 #include "port/apply.h"
 #include "port/check.h"
+#include "port/control/reconfigure.h"
 #include "port/ethdev.h"
-#include "port/flows.h"
 #include "port/watch.h"
 
 const struct haul_port_config *haul_port_config(const struct haul_port *port)
@@ -170,33 +170,6 @@ int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t
 	return 0;
 }
 
-/* Stops a port, configures it anew, and starts it again. If it fails the caller may restore the old
- * configuration by another call. */
-static int reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
-{
-	bool started = port->vdevs[0].started;
-	char line[HAULI_LOG_LINE], unread[HAULI_LOG_LINE];
-	int err;
-
-	if (errlen == 0) {
-		errbuf = unread;
-		errlen = sizeof(unread);
-	}
-	errbuf[0] = '\0';
-	hauli_log_hold();
-	hauli_flows_suspend(port);
-	hauli_ethdevs_stop(port);
-	err = hauli_ethdevs_reconfigure(port, errbuf, errlen);
-	if (started && hauli_ethdevs_start(port, errbuf, errlen) < 0 && err == 0)
-		err = -EIO;
-	hauli_flows_resume(port);
-	hauli_log_release(line);
-	if (err < 0 && errbuf[0] == '\0')
-		err = hauli_spec_fail(&port->spec, err == -1 ? -EIO : err, errbuf, errlen,
-			"cannot be configured so: %s", line[0] ? line : strerror(-err));
-	return err;
-}
-
 /* Takes over a configuration, or restores the former one. */
 static int change_config(
 	struct haul_port *port, const struct haul_port_config *config, char *errbuf, size_t errlen)
@@ -213,10 +186,10 @@ static int change_config(
 		port->config = before;
 		return err;
 	}
-	err = reconfigure(port, errbuf, errlen);
+	err = hauli_port_reconfigure(port, errbuf, errlen);
 	if (err < 0) {
 		port->config = before;
-		(void)reconfigure(port, line, sizeof(line));
+		(void)hauli_port_reconfigure(port, line, sizeof(line));
 	}
 	return err;
 }
@@ -236,11 +209,11 @@ int haul_port_set_rings(
 	tx = port->opts.tx_ring;
 	port->opts.rx_ring = rx_ring ? rx_ring : rx;
 	port->opts.tx_ring = tx_ring ? tx_ring : tx;
-	err = reconfigure(port, errbuf, errlen);
+	err = hauli_port_reconfigure(port, errbuf, errlen);
 	if (err < 0) {
 		port->opts.rx_ring = rx;
 		port->opts.tx_ring = tx;
-		(void)reconfigure(port, line, sizeof(line));
+		(void)hauli_port_reconfigure(port, line, sizeof(line));
 	}
 	return err;
 }

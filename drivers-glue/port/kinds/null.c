@@ -30,6 +30,7 @@ const struct hauli_kind hauli_kind_null = {
 	.help = "receives generated packets (none with no-rx=1); drops sent packets",
 	.driver = "net_null",
 	.keys = keys,
+	.takes_queues = true,
 	.prepare = prepare,
 	.held = held,
 };

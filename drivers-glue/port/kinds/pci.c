@@ -73,6 +73,7 @@ const struct hauli_kind hauli_kind_pci = {
 	.real_speed = true,
 	.wait_on = HAULI_PORT_WAIT_ON_INTERRUPT,
 	.wait_name = "queue interrupt",
+	.takes_queues = true,
 	.prepare = prepare,
 	.explain = explain,
 };

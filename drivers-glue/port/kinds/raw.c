@@ -54,6 +54,7 @@ const struct hauli_kind hauli_kind_raw = {
 	.vdev_ifaces = vdev_ifaces,
 	.promiscuous = true,
 	.rss = true,
+	.takes_queues = true,
 	.prepare = prepare,
 	.explain = explain,
 };

@@ -254,6 +254,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.keys = keys,
 	.rx_interrupts = true,
 	.promiscuous = true,
+	.takes_queues = true,
 	.prepare = prepare,
 	.sizes = sizes,
 	.rings = rings,

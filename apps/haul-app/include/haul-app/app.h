@@ -161,6 +161,12 @@ HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called, 
 HAUL_API int haul_app_pause(struct haul_app *app);
 HAUL_API int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change);
 
+/* Between the two: gives each port this number of receive queues, each with a transmit queue
+ * (haul_port_set_queues(), haul_io_reshape()). Main thread. Returns 0; or an error with one line in
+ * errbuf, and ports that could be changed back are as before. */
+HAUL_API int haul_app_set_queues(
+	struct haul_app *app, unsigned queues, char *errbuf, size_t errlen);
+
 /* True between the two. Main thread, as the next four functions. */
 HAUL_API bool haul_app_is_paused(const struct haul_app *app);
 

@@ -90,7 +90,7 @@ struct haul_app_program {
 	const char *purpose; /* one or a few lines, for --help */
 	const char *examples; /* lines, for --help; may be NULL */
 	/* Tables of options, ended by NULL. haul_app_main() adds those of all packet programs. */
-	const struct haul_app_option *options[8];
+	const struct haul_app_option *options[12];
 	const struct haul_app_alias *aliases; /* may be NULL */
 	/* True: adds --carriers, --near and --smt, for haul_app_plan(). haul_app_main() does so for
 	 * all its programs. */
