@@ -88,6 +88,7 @@ struct haul_port {
 	struct haul_port_opts opts;
 	struct haul_port_config config;
 	struct haul_port_config asked; /* with what this device lacks, and the next may have */
+	bool late; /* a stopped device is to be configured before its next start */
 	bool agreed; /* queues: with the other side (hauli_port_agree()) */
 	bool attaches; /* a device takes the place of an earlier one: it need not have all that */
 	struct hauli_vdev *vdevs; /* one, or one per queue */
@@ -147,6 +148,7 @@ struct hauli_kind {
 	bool above_nic; /* a NIC's driver may drop packets that its interface's sockets would get */
 	const struct hauli_hand_over *hand_over; /* NULL: cannot be */
 	bool tries_flows; /* the PMD crashes at a flow rule with RSS if the kernel lacks TC */
+	bool configures_late; /* at the start: its PMD crashes at a close without one */
 	bool takes_queues; /* another number of queues, without being opened anew */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 

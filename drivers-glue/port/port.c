@@ -176,7 +176,7 @@ static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 
 	port->kind = port->spec.kind;
 	port->queues = port->opts.queues;
-	port->agreed = false;
+	port->agreed = port->late = false;
 	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
 	port->rx_most = UINT32_MAX;
 	iface = port->kind->main == HAULI_MAIN_INTERFACE ? port->spec.main : "";
@@ -269,7 +269,10 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err;
 
 	forget_stopped(port);
-	err = hauli_ethdevs_start(port, errbuf, errlen);
+	err = port->late ? hauli_ethdevs_reconfigure(port, errbuf, errlen) : 0;
+	port->late = false;
+	if (err == 0)
+		err = hauli_ethdevs_start(port, errbuf, errlen);
 
 	hauli_watch_set_link(port, true);
 	if (err == 0 && port->kind->started)

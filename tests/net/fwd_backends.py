@@ -147,6 +147,27 @@ def test_server(tap, kind):
            f"{kind.__name__}: a server waits for the next backend", (fine, r))
 
 
+def test_configured(tap, kind):
+    """A stopped port that is configured: its program ends, or starts it again."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "socket")
+        commands = os.path.join(d, "commands")
+        raw = netns.Raw("h1")
+        for last in "quit", "port start all":
+            with open(commands, "w") as f:
+                f.write(f"port stop all\nport config all rxd 128\n{last}\n")
+            with begun(kind, path) as backend, fwd.Running(
+                    "--port", f"virtio-user:{path}", "--mode", "macswap", "--port-topology",
+                    "loop", "--carriers", 1, "--cmdline-file", commands) as haul:
+                goes_on = last != "quit"
+                fine = not goes_on or (netns.wait_for(haul.runs, "haul-fwd") or passes(raw))
+                r = haul.end() if goes_on else haul.wait()
+                end(backend, path, signal.SIGKILL)
+            tap.ok(fine and r.rc == 0, f"{kind.__name__}: configured while stopped, then "
+                   f"{last}", r if fine else "no frame")
+        raw.close()
+
+
 def main():
     tap = netns.Tap()
     netns.veth("h0", "h1")
@@ -155,6 +176,7 @@ def main():
         if kind is Pmd and not shutil.which("dpdk-testpmd"):
             tap.skip("Pmd", "dpdk-testpmd is not installed")
             continue
+        test_configured(tap, kind)
         test_lost(tap, kind, "spin", signal.SIGKILL)
         test_lost(tap, kind, "block", signal.SIGTERM)
         test_returns(tap, kind, "coroutine" if kind is Haul else "burst")

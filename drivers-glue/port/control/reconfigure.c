@@ -14,6 +14,10 @@ int hauli_port_reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
 	char line[HAULI_LOG_LINE], unread[HAULI_LOG_LINE];
 	int err;
 
+	if (!started && port->kind->configures_late) {
+		port->late = true;
+		return 0;
+	}
 	if (errlen == 0) {
 		errbuf = unread;
 		errlen = sizeof(unread);
