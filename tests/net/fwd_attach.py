@@ -83,9 +83,10 @@ def test_mtu(tap):
         for spec in "tap:t5", "afpacket:t0":
             said += [again(client, spec), client.ask("show port info 0")]
         r = haul.end(signal.SIGTERM)
-    tap.ok("without the MTU 4000, which this device does not take" in said[0] and
-           "MTU: 1500" in said[1] and "without" not in said[2] and "MTU: 4000" in said[3] and
-           r.rc == 0, "a device that does not take an MTU", (said, r))
+    # The TAP takes it since DPDK 26.07.
+    left_out = "without the MTU 4000, which this device does not take" in said[0]
+    tap.ok(("MTU: 1500" if left_out else "MTU: 4000") in said[1] and "without" not in said[2] and
+           "MTU: 4000" in said[3] and r.rc == 0, "a device that does not take an MTU", (said, r))
 
 
 def figures(client, haul):
@@ -96,6 +97,14 @@ def figures(client, haul):
     return [int(x.get(name, 0)) for name in ("rx_good_packets", "rx_good_bytes", "rx_q0_bytes",
                                              "tx_q0_bytes")] + \
         [carrier[name] for name in ("rx_packets", "rx_bytes", "tx_bytes")]
+
+
+def settled(client, haul):
+    """The figures once what has come back is counted as sent: afpacket's PMD does that later."""
+    def look():
+        found = figures(client, haul)
+        return found if found[2] == found[3] and found[5] == found[6] else None
+    return netns.wait_for(look, "the bytes that were sent")
 
 
 def test_figures(tap):
@@ -109,12 +118,12 @@ def test_figures(tap):
                 again(client, spec)
             if not spec.startswith("null"):
                 fwd.exchange(FRAMES, raw, raw, 16)
-            found.append(figures(client, haul))
+            found.append(settled(client, haul))
         client.ask("port detach 0")
         client.ask("clear port xstats 0")
         client.ask("port attach 0 afpacket:t0")
         fwd.exchange(FRAMES, raw, raw, 16)
-        cleared = figures(client, haul)
+        cleared = settled(client, haul)
         r = haul.end(signal.SIGTERM)
     n = len(FRAMES)
     size = sum(len(f) for f in FRAMES)
