@@ -44,8 +44,10 @@ def test_file():
             tap.ok(said in r.out, f"a wrong line: {said}", r)
         r = script(d, "set verbose 1\nset fwd rxonly\nstart tx_first\n", "--port", "ring:",
                    "--carriers", 1, "--duration", "0.5")
-        lines = re.findall(r"^  src=(\S+) - dst=(\S+) - type=0x0800 - length=64 - nb_segs=1$",
-                           r.out, re.M)
+        lines = re.findall(r"^  src=\S+ - dst=\S+ - pool=\S+ - type=0x0800 - length=64 - nb_segs=1 "
+                           r"- sw ptype: L2_ETHER L3_IPV4 L4_UDP +- l2_len=14 - l3_len=20 "
+                           r"- l4_len=8 "
+                           r"- Receive queue=0x0\n  ol_flags: ", r.out, re.M)
         tap.ok(r.rc == 0 and len(lines) == 32 and "port 0/queue 0: received" in r.out,
                "set verbose 1: a line for each packet", r)
         r = fwd.run(*NULL, "--cmdline-file", os.path.join(d, "none"))

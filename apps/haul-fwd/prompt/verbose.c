@@ -8,6 +8,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <rte_mbuf_ptype.h>
+#include <rte_net.h>
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
@@ -26,6 +28,12 @@ struct packet {
 	uint16_t segs;
 	uint32_t len;
 	uint32_t received; /* packets of the queue, up to this one */
+	const struct rte_mempool *pool;
+	uint64_t flags;
+	uint32_t hw_type, sw_type; /* RTE_PTYPE_... of the device; of the headers */
+	struct rte_net_hdr_lens headers;
+	uint32_t hash;
+	uint16_t vlan, outer_vlan;
 };
 _Static_assert(sizeof(struct packet) % 4 == 0, "rte_ring_create_elem()");
 
@@ -45,26 +53,69 @@ static void copy(struct rte_mbuf **pkts, uint16_t n, void *arg)
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkts[i], const void *);
-		struct packet r = {.segs = pkts[i]->nb_segs, .len = pkts[i]->pkt_len};
+		struct packet r = {
+			.segs = pkts[i]->nb_segs,
+			.len = pkts[i]->pkt_len,
+			.pool = pkts[i]->pool,
+			.flags = pkts[i]->ol_flags,
+			.hw_type = pkts[i]->packet_type,
+			.hash = pkts[i]->hash.rss,
+			.vlan = pkts[i]->vlan_tci,
+			.outer_vlan = pkts[i]->vlan_tci_outer,
+		};
 
 		if (pkts[i]->data_len >= sizeof(*eth)) {
 			rte_ether_addr_copy(&eth->dst_addr, &r.dst);
 			rte_ether_addr_copy(&eth->src_addr, &r.src);
 			r.type = eth->ether_type;
+			r.sw_type = rte_net_get_ptype(pkts[i], &r.headers, RTE_PTYPE_ALL_MASK);
 		}
 		r.received = ++q->received;
 		rte_ring_sp_enqueue_elem(q->ring, &r, sizeof(r));
 	}
 }
 
-static void print_packet(const struct packet *r)
+/* What the device says of a packet. */
+static void print_offloads(const struct packet *r, unsigned queue)
 {
-	char src[RTE_ETHER_ADDR_FMT_SIZE], dst[RTE_ETHER_ADDR_FMT_SIZE];
+	if (r->flags & RTE_MBUF_F_RX_RSS_HASH)
+		printf(" - RSS hash=0x%x - RSS queue=0x%x", r->hash, queue);
+	if (r->flags & RTE_MBUF_F_RX_QINQ)
+		printf(" - QinQ VLAN tci=0x%x, VLAN tci outer=0x%x", r->vlan, r->outer_vlan);
+	else if (r->flags & RTE_MBUF_F_RX_VLAN)
+		printf(" - VLAN tci=0x%x", r->vlan);
+}
+
+static void print_types(const struct packet *r)
+{
+	char name[256];
+
+	if (r->hw_type && rte_get_ptype_name(r->hw_type, name, sizeof(name)) == 0)
+		printf(" - hw ptype: %s", name);
+	if (rte_get_ptype_name(r->sw_type, name, sizeof(name)) == 0)
+		printf(" - sw ptype: %s", name);
+	if (r->sw_type & RTE_PTYPE_L2_MASK)
+		printf(" - l2_len=%u", r->headers.l2_len);
+	if (r->sw_type & RTE_PTYPE_L3_MASK)
+		printf(" - l3_len=%u", r->headers.l3_len);
+	if (r->sw_type & RTE_PTYPE_L4_MASK)
+		printf(" - l4_len=%u", r->headers.l4_len);
+}
+
+/* testpmd's two lines. */
+static void print_packet(const struct packet *r, unsigned queue)
+{
+	char src[RTE_ETHER_ADDR_FMT_SIZE], dst[RTE_ETHER_ADDR_FMT_SIZE], flags[256];
 
 	rte_ether_format_addr(src, sizeof(src), &r->src);
 	rte_ether_format_addr(dst, sizeof(dst), &r->dst);
-	printf("  src=%s - dst=%s - type=0x%04x - length=%u - nb_segs=%u\n", src, dst,
-		rte_be_to_cpu_16(r->type), r->len, r->segs);
+	printf("  src=%s - dst=%s - pool=%s - type=0x%04x - length=%u - nb_segs=%u", src, dst,
+		r->pool->name, rte_be_to_cpu_16(r->type), r->len, r->segs);
+	print_offloads(r, queue);
+	print_types(r);
+	if (rte_get_rx_ol_flag_list(r->flags, flags, sizeof(flags)) != 0)
+		flags[0] = '\0';
+	printf(" - Receive queue=0x%x\n  ol_flags: %s\n", queue, flags);
 }
 
 static void print_queue(struct verbose_queue *q)
@@ -79,7 +130,7 @@ static void print_queue(struct verbose_queue *q)
 		r[n - 1].received - q->printed);
 	left = r[n - 1].received - q->printed - n;
 	for (unsigned i = 0; i < n; i++)
-		print_packet(&r[i]);
+		print_packet(&r[i], q->queue);
 	if (left > 0)
 		printf("  and %u more\n", left);
 	q->printed = r[n - 1].received;
