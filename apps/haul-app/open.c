@@ -56,12 +56,15 @@ static void choose_pool_size(struct hauli_app *a)
 		a->mbufs = haul_pool_size(&need);
 }
 
-/* The longest frame for the MTU that the program asks for; 0: it asks for none. */
+/* The longest frame for the MTU that the program asks for, or the longest one that it asks for
+ * itself; 0: it asks for none. */
 static unsigned longest_frame(const struct hauli_app *a)
 {
 	const struct haul_port_config *config = a->pub.port_config;
+	unsigned frame =
+		config && config->mtu ? config->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN : 0;
 
-	return config && config->mtu ? config->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN : 0;
+	return RTE_MAX(frame, a->hooks->frame);
 }
 
 /* Tells how much memory the start takes: it takes long, and the user has asked for queues, not for

@@ -136,6 +136,7 @@ int fwd_parsed(struct haul_app *app, struct haul_io_opts *io, struct haul_app_ho
 
 	if (rc == HAUL_APP_DONE)
 		rc = fwd_ports_parsed(app);
+	hooks->frame = fwd_ports_frame();
 	if (rc == HAUL_APP_DONE)
 		rc = fwd_topology_parsed(app, io);
 	if (rc != HAUL_APP_DONE)

@@ -13,6 +13,8 @@
 
 /* What all ports get: the values of the options, and the result. */
 static uint64_t mtu, max_pkt_len;
+static const char *mbuf_size;
+static unsigned buffer_frame; /* that packet buffers hold, by mbuf_size */
 static uint64_t rxq, txq;
 static unsigned promiscuous, allmulticast; /* enum haul_filter */
 static bool disable_rss, rss_ip, rss_udp;
@@ -55,6 +57,10 @@ const struct haul_app_option fwd_ports_options[] = {
 	{"--max-pkt-len", "BYTES", HAUL_APP_NUMBER, &max_pkt_len, MTU_MIN + AROUND,
 		MTU_MAX + AROUND, "the device's",
 		"the same as the length of a frame with Ethernet header and FCS: MTU and 18"},
+	{"--mbuf-size", "BYTES[,...]", HAUL_APP_TEXT, &mbuf_size,
+		.zero = "2048 and a headroom, or as the MTU needs",
+		.help = "packet buffers of at least so many bytes, with their headroom of 128; of "
+			"several numbers the largest"},
 	{"--promiscuous", "default|on|off", HAUL_APP_CHOICE, &promiscuous,
 		.help = "receive frames for other addresses too; default: if the kind of port "
 			"filters them"},
@@ -125,6 +131,30 @@ static int choose_speed(const struct haul_app *app)
 	if (!wrong)
 		return HAUL_APP_DONE;
 	return haul_app_wrong(app->program, "--eth-link-speed %s: %s", link_speed, wrong);
+}
+
+static int choose_buffers(const struct haul_app *app)
+{
+	const unsigned long most = HAUL_POOL_FRAME_MAX + RTE_PKTMBUF_HEADROOM;
+	const char *at = mbuf_size;
+	char *end;
+
+	for (; at; at = *end ? end + 1 : NULL) {
+		unsigned long size = strtoul(at, &end, 10);
+
+		if (!isdigit((unsigned char)*at) || (*end && *end != ',') ||
+			size <= RTE_PKTMBUF_HEADROOM || size > most)
+			return haul_app_wrong(app->program,
+				"--mbuf-size %s: give numbers from %u to %lu, such as 2176",
+				mbuf_size, RTE_PKTMBUF_HEADROOM + 1, most);
+		buffer_frame = RTE_MAX(buffer_frame, (unsigned)size - RTE_PKTMBUF_HEADROOM);
+	}
+	return HAUL_APP_DONE;
+}
+
+unsigned fwd_ports_frame(void)
+{
+	return buffer_frame;
 }
 
 static int parse_key(const struct haul_app *app)
@@ -202,6 +232,8 @@ int fwd_ports_parsed(struct haul_app *app)
 {
 	int rc = choose_mtu(app);
 
+	if (rc == HAUL_APP_DONE)
+		rc = choose_buffers(app);
 	if (rc == HAUL_APP_DONE)
 		rc = choose_queues(app);
 	if (rc == HAUL_APP_DONE)

@@ -44,7 +44,6 @@ const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--iova-mode", NULL, EAL("--iova-mode=MODE")},
 	{"--huge-dir", NULL, EAL("--huge-dir=DIRECTORY")},
 	{"--proc-type", NULL, "haul-fwd is a primary process"},
-	{"--mbuf-size", NULL, POOL},
 	{"--mbcache", NULL, POOL},
 	{"--mp-anon", NULL, POOL},
 	{"--no-iova-contig", NULL, POOL},

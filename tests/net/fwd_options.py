@@ -30,7 +30,8 @@ OPTIONS = [
     ("--size=100", {"flowgen"} | SENDS, HERE, TX_FIRST),
     *((option, {"generate"} | SENDS, HERE, TX_FIRST)
       for option in ("--flows=2", "--tx-ip=10.0.0.1,10.0.0.2", "--tx-udp=1,2")),
-    ("--tx-first=1", ALL - {"generate"}, HERE, NEVER),
+    *((option, ALL - {"generate"}, HERE, NEVER) for option in (
+        "--tx-first=1", "--portlist=0", "--portmask=1", "--nb-ports=1")),
     *((option, {"generate"}, HERE, NEVER) for option in (
         "--ip=6", "--l4=tcp", "--vlan=7", "--rate=1k", "--arrivals=poisson", "--sizes=64",
         "--seed=7", "--closed-loop=1", "--replay=x", "--drain=1s")),

@@ -69,11 +69,21 @@ static unsigned frames(const struct haul_port *port)
 		ring ? RTE_ALIGN_CEIL(ring, BLOCK_SIZE / FRAME_SIZE) : usual);
 }
 
+/* The size of the ring's frames; of a raw vdev, as its arguments say. */
+static unsigned ring_frame(const struct haul_port *port)
+{
+	const struct afpacket *a = port->own;
+	const char *given = a ? NULL : strstr(port->vdevs[0].args, "framesz=");
+
+	if (a)
+		return a->frame_size;
+	return given ? (unsigned)strtoul(given + strlen("framesz="), NULL, 10) : FRAME_SIZE;
+}
+
 /* The kernel drops longer and shorter frames silently. */
 static void sizes(struct haul_port *port)
 {
-	const struct afpacket *a = port->own;
-	unsigned size = a ? a->frame_size : FRAME_SIZE;
+	unsigned size = ring_frame(port);
 
 	port->tx = (struct hauli_frame_sizes){
 		.least = RTE_ETHER_HDR_LEN,
@@ -88,9 +98,8 @@ static void sizes(struct haul_port *port)
 /* The PMD has no function for it, and admits 1,500 although its ring may have longer frames. */
 static int set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
 {
-	const struct afpacket *a = port->own;
 	unsigned around = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RX_HEADERS + 1;
-	unsigned most = (a ? a->frame_size : FRAME_SIZE) - around;
+	unsigned most = ring_frame(port) > around ? ring_frame(port) - around : 0;
 	int err;
 
 	if (mtu > most)

@@ -116,6 +116,10 @@ struct haul_app_hooks {
 	void (*carrier_ends)(struct haul_app *app, unsigned carrier);
 	/* Frees what other hooks allocated. Called if parsed() was, after any failure too. */
 	void (*closed)(struct haul_app *app);
+
+	/* Bytes of a frame that packet buffers hold at least, if the MTU does not need more; at
+	 * most HAUL_POOL_FRAME_MAX. Read after parsed(). */
+	unsigned frame;
 };
 
 /* Runs a packet program. Returns the exit code of the process. Once per process. */
