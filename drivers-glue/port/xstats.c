@@ -132,6 +132,37 @@ void hauli_xstats_keep(struct haul_port *port)
 	port->before_xstats = (struct hauli_xstats){all, (unsigned)n};
 }
 
+/* Adds to what earlier devices have counted. */
+static void add_before(struct haul_port *port, const struct haul_port_xstat *x)
+{
+	struct hauli_xstats *before = &port->before_xstats;
+	struct haul_port_xstat *more = before->x;
+
+	if (!find(before->x, before->n, x->name))
+		more = realloc(before->x, (before->n + 1) * sizeof(before->x[0]));
+	if (!more)
+		return;
+	before->x = more;
+	add(before->x, &before->n, before->n + 1, x);
+}
+
+void hauli_xstats_go_on(struct haul_port *port, const struct haul_port_xstat *before, int n)
+{
+	struct haul_port_xstat *now;
+	int nb_now = hauli_xstats_read_all(port, &now);
+
+	for (int i = 0; i < n && nb_now >= 0; i++) {
+		const struct haul_port_xstat *x = find(now, (unsigned)nb_now, before[i].name);
+		struct haul_port_xstat lost = before[i];
+
+		lost.value -= x ? RTE_MIN(x->value, lost.value) : 0;
+		if (lost.value > 0)
+			add_before(port, &lost);
+	}
+	if (nb_now >= 0)
+		free(now);
+}
+
 /* True if a PMD's counter is that of the bytes of a queue, in direction "rx" or "tx". */
 static bool is_bytes(const char *name, const char *direction, unsigned queue)
 {

@@ -16,6 +16,10 @@ int hauli_xstats_read_all(const struct haul_port *port, struct haul_port_xstat *
  * stay. */
 void hauli_xstats_keep(struct haul_port *port);
 
+/* The device was configured anew, and had these n before, of hauli_xstats_read_all(): what it has
+ * forgotten stays in the sums. */
+void hauli_xstats_go_on(struct haul_port *port, const struct haul_port_xstat *before, int n);
+
 /* The bytes of a queue, received and sent, as far as PMDs have counted them by queue; also of a
  * port without a device. */
 struct hauli_queue_bytes {

@@ -45,33 +45,13 @@ static int check(const struct haul_port *port, unsigned queues, char *errbuf, si
 		&port->spec, -EINVAL, errbuf, errlen, "%u queues: it has 1 to %u", queues, most);
 }
 
-/* PMDs sum the counters of the queues that there are. */
-static void keep_counts(struct haul_port *port, const struct rte_eth_stats *before)
-{
-	struct rte_eth_stats *last = &port->last, now;
-
-	(void)hauli_port_stats(port, &now);
-#define KEEP(field) last->field += before->field > now.field ? before->field - now.field : 0
-	KEEP(ipackets);
-	KEEP(opackets);
-	KEEP(ibytes);
-	KEEP(obytes);
-	KEEP(imissed);
-	KEEP(ierrors);
-	KEEP(oerrors);
-	KEEP(rx_nombuf);
-#undef KEEP
-}
-
 /* Of a device that stays. */
 static int reconfigure(struct haul_port *port, unsigned queues, char *errbuf, size_t errlen)
 {
 	const unsigned before = port->queues;
-	struct rte_eth_stats stats;
 	char line[HAULI_LOG_LINE];
 	int err;
 
-	(void)hauli_port_stats(port, &stats);
 	hauli_rx_callbacks_disconnect(port);
 	port->queues = queues;
 	err = hauli_port_reconfigure(port, errbuf, errlen);
@@ -80,7 +60,6 @@ static int reconfigure(struct haul_port *port, unsigned queues, char *errbuf, si
 		(void)hauli_port_reconfigure(port, line, sizeof(line));
 	}
 	hauli_rx_callbacks_connect(port);
-	keep_counts(port, &stats);
 	return err;
 }
 
