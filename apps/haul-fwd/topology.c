@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static const char *parse_mask(const struct haul_app *app, const char *text, stru
 	char *end;
 
 	mask = strtoull(text, &end, 16);
-	if (*end || mask == 0 || *text == '-')
+	if (!isxdigit((unsigned char)*text) || *end || mask == 0)
 		return "give a bit for each port, in hexadecimal, such as 0x5";
 	for (unsigned long port = 0; mask; port++, mask >>= 1) {
 		const char *why = mask & 1 ? add(app, list, port) : NULL;

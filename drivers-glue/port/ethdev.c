@@ -94,10 +94,9 @@ static int set_up_rxq(const struct haul_port *port, const struct rte_eth_dev_inf
 	struct rte_eth_rxconf conf = info->default_rxconf;
 
 	conf.offloads |= own.offloads;
-	conf.rx_deferred_start = own.deferred;
 	return rte_eth_rx_queue_setup(q.port_id, q.queue_id, ring,
-		(unsigned)rte_eth_dev_socket_id(q.port_id),
-		own.offloads || own.deferred ? &conf : NULL, port->opts.pool);
+		(unsigned)rte_eth_dev_socket_id(q.port_id), own.offloads ? &conf : NULL,
+		port->opts.pool);
 }
 
 static int set_up_txq(const struct haul_port *port, const struct rte_eth_dev_info *info,
@@ -107,10 +106,8 @@ static int set_up_txq(const struct haul_port *port, const struct rte_eth_dev_inf
 	struct rte_eth_txconf conf = info->default_txconf;
 
 	conf.offloads |= own.offloads;
-	conf.tx_deferred_start = own.deferred;
 	return rte_eth_tx_queue_setup(q.port_id, q.queue_id, ring,
-		(unsigned)rte_eth_dev_socket_id(q.port_id),
-		own.offloads || own.deferred ? &conf : NULL);
+		(unsigned)rte_eth_dev_socket_id(q.port_id), own.offloads ? &conf : NULL);
 }
 
 static int set_up_queues(struct haul_port *port, const struct hauli_vdev *v, unsigned first,
@@ -330,8 +327,8 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 	return err;
 }
 
-/* A started device runs all queues, but for deferred ones if the PMD knows them. A PMD that does
- * not stop single queues runs all. */
+/* A started device runs all queues: those that are to be stopped are stopped then. A deferred start
+ * is not asked of ethdev, which since DPDK 24.11 refuses it where the PMD starts no single queues. */
 static void start_queues(struct haul_port *port, struct hauli_queue_own *own, bool rx)
 {
 	for (unsigned i = 0; own && i < port->queues; i++) {

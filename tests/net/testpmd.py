@@ -19,6 +19,17 @@ def need():
         netns.skip_all("dpdk-testpmd is not installed (Debian: dpdk-dev)")
 
 
+def dpdk_of(program):
+    """The version of DPDK's libraries that a program loads."""
+    said = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return re.search(r"librte_eal\.so\.(\S+)", said)[1]
+
+
+def has_dpdk_of(program):
+    """True if dpdk-testpmd has the DPDK of this program: PMDs of others have other words."""
+    return dpdk_of(program) == dpdk_of(shutil.which("dpdk-testpmd"))
+
+
 class Testpmd(netns.Child):
     """Forwards on one lcore. Its ports are vdevs; port 0 is the one whose packets are counted."""
 

@@ -15,7 +15,7 @@ import netns
 
 import fwd
 from prompt import Client
-from testpmd import Testpmd, need
+from testpmd import Testpmd, has_dpdk_of, need
 
 ETH, UDP = "pattern eth / end", "pattern eth / ipv4 src is 1.2.3.4 / udp dst is 53 / end"
 MANY = " / ".join(["ingress pattern eth"] + ["void"] * 20 + ["end actions drop / end"])
@@ -103,6 +103,8 @@ SAME = [
 ]
 
 need()
+if not has_dpdk_of(fwd.FWD):
+    netns.skip_all("dpdk-testpmd has another DPDK than haul-fwd")
 netns.enter()
 netns.need("tap")
 tap = netns.Tap()
