@@ -327,8 +327,8 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 	return err;
 }
 
-/* A started device runs all queues: those that are to be stopped are stopped then. A deferred start
- * is not asked of ethdev, which since DPDK 24.11 refuses it where the PMD starts no single queues. */
+/* A started device runs all queues: those that are to be stopped are stopped then. ethdev is not
+ * asked for a deferred start, which newer versions refuse where the PMD starts no single queues. */
 static void start_queues(struct haul_port *port, struct hauli_queue_own *own, bool rx)
 {
 	for (unsigned i = 0; own && i < port->queues; i++) {
