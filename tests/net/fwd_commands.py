@@ -98,6 +98,17 @@ def test_recording():
     tap.ok(shown == ["tx_good_packets", "rx_q0_packets"], "--display-xstats", f"{shown} {r}")
     tap.ok("rx_errors: 0" in r.out.partition("hide-zero")[0] and
            "rx_errors: 0" not in r.out.partition("hide-zero")[2], "set xstats-hide-zero", r)
+    # Each poll of a null port finds a burst; queues that came later are counted, too.
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "set record-burst-stats on\nset portlist 0\nstart\nstop\n"
+                   "port config all rxq 3\n" + 5 * "start\nstop\n" + "quit\n",
+                   *NULL)
+    later = r.out.partition("rxq 3")[2]
+    counts = [(int(packets), int(polls)) for packets, polls in re.findall(
+        r"for port 0 .*\n  RX-packets: (\d+)[^+]*?RX-bursts : (\d+)", later)]
+    tap.ok(any(packets > 0 for packets, _ in counts) and
+           all(packets == 32 * polls for packets, polls in counts),
+           "record-burst-stats after port config all rxq", f"{counts} {r}")
 
 
 def test_stopped_ports():

@@ -66,9 +66,8 @@ static bool record(struct haul_port *port, unsigned number, unsigned queue)
 
 void fwd_recording_start(struct haul_app *app)
 {
+	forget(); /* there may be other queues now */
 	if (!fwd_prompt_args.record_bursts)
-		forget();
-	if (!fwd_prompt_args.record_bursts || all)
 		return;
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		for (unsigned q = 0; q < haul_port_queues(app->ports[i]); q++)
