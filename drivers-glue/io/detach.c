@@ -139,11 +139,15 @@ void hauli_io_choose_queues(struct haul_io *io)
 		}
 }
 
-void hauli_io_begin_without(struct haul_io *io, unsigned port)
+void hauli_io_begin_without(struct haul_io *io)
 {
-	for (unsigned i = 0; i < io->nb_pollers; i++)
-		detach_here(&(struct detach){io, io->pollers[i], port});
-	hauli_u32_published_set(&io->detached[port], 1);
+	for (unsigned port = 0; port < io->opts.nb_ports; port++) {
+		if (!io->ports[port]->detached)
+			continue;
+		for (unsigned i = 0; i < io->nb_pollers; i++)
+			detach_here(&(struct detach){io, io->pollers[i], port});
+		hauli_u32_published_set(&io->detached[port], 1);
+	}
 }
 
 static int on_carriers(struct haul_io *io, unsigned port, haul_fn *fn, uint64_t timeout_ns,

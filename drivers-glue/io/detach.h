@@ -5,8 +5,8 @@
 
 #include "io/state.h"
 
-/* The port has none from the start. No poller runs yet. */
-void hauli_io_begin_without(struct haul_io *io, unsigned port);
+/* Takes out the ports that have none from the start. No poller runs yet. */
+void hauli_io_begin_without(struct haul_io *io);
 
 /* Before pollers start: takes out what they are not to use, and in what they are. */
 void hauli_io_choose_queues(struct haul_io *io);

@@ -4,7 +4,7 @@
  * polls which queue follows from these numbers (create.c), as at the start. What the former pollers
  * have counted is added to the sums (hauli_stats_keep()). Carriers that were out of use stay so.
  *
- * Tests: tests/net/io_queues.c, fwd_queues.py.
+ * Tests: tests/net/io_queues.c, fwd_reconfigure.py.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,38 +14,27 @@
 #include "io/create.h"
 #include "io/detach.h"
 #include "io/resume.h"
-#include "io/start.h"
 #include "io/stats.h"
 #include "io/times.h"
 
-/* Those in use. NULL: all are, or there is no memory. */
-static bool *used_carriers(const struct haul_io *io)
+/* Lists the carriers in use. Returns their number. */
+static unsigned list_used(const struct haul_io *io, unsigned *carriers)
 {
-	bool *used = calloc(io->nb_carriers, sizeof(used[0]));
 	unsigned n = 0;
 
-	for (unsigned c = 0; used && c < io->nb_pollers; c++) {
-		used[c] = haul_io_is_used(io, c);
-		n += used[c];
-	}
-	if (n < io->nb_pollers)
-		return used;
-	free(used);
-	return NULL;
+	for (unsigned c = 0; c < io->nb_pollers; c++)
+		if (haul_io_is_used(io, c))
+			carriers[n++] = c;
+	return n;
 }
 
-static int use_again(struct haul_io *io, const bool *used, char *errbuf, size_t errlen)
+/* The same carriers, as far as they have a poller now. */
+static int use_again(
+	struct haul_io *io, const unsigned *carriers, unsigned n, char *errbuf, size_t errlen)
 {
-	unsigned *carriers = calloc(io->nb_carriers, sizeof(carriers[0])), n = 0;
-	int err = 0;
-
-	for (unsigned c = 0; carriers && c < io->nb_pollers; c++)
-		if (used[c])
-			carriers[n++] = c;
-	if (n > 0)
-		err = haul_io_use(io, carriers, n, HAUL_FOREVER, errbuf, errlen);
-	free(carriers);
-	return err;
+	while (n > 0 && carriers[n - 1] >= io->nb_pollers)
+		n--;
+	return n > 0 ? haul_io_use(io, carriers, n, HAUL_FOREVER, errbuf, errlen) : 0;
 }
 
 static int check(const struct haul_io *io, char *errbuf, size_t errlen)
@@ -79,27 +68,28 @@ static bool make_again(struct haul_io *io)
 	hauli_io_configure(io, &opts);
 	io->coro = coro;
 	hauli_times_connect(io);
-	for (unsigned i = 0; i < io->opts.nb_ports; i++)
-		if (io->ports[i]->detached)
-			hauli_io_begin_without(io, i);
+	hauli_io_begin_without(io);
 	return true;
 }
 
 int haul_io_reshape(struct haul_io *io, char *errbuf, size_t errlen)
 {
-	bool *used;
+	unsigned *used, n;
+	bool all;
 	int err;
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	err = check(io, errbuf, errlen);
 	if (err)
 		return err;
-	used = used_carriers(io);
-	if (!make_again(io)) {
+	used = calloc(io->nb_carriers, sizeof(used[0]));
+	n = used ? list_used(io, used) : 0;
+	all = n == io->nb_pollers;
+	if (!used || !make_again(io)) {
 		snprintf(errbuf, errlen, "haul_io_reshape: no memory");
 		err = -ENOMEM;
-	} else if (used) {
-		err = use_again(io, used, errbuf, errlen);
+	} else if (!all) {
+		err = use_again(io, used, n, errbuf, errlen);
 	}
 	free(used);
 	return err;

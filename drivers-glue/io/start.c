@@ -211,9 +211,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	io->stage = HAULI_IO_STOPPED;
-	for (unsigned i = 0; i < opts->nb_ports; i++)
-		if (opts->ports[i]->detached)
-			hauli_io_begin_without(io, i);
+	hauli_io_begin_without(io);
 	hauli_io_choose_queues(io);
 	if (opts->capture)
 		err = haul_capture_start(opts->capture, io, errbuf, errlen);

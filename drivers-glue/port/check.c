@@ -157,3 +157,13 @@ void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info
 		c->mtu = 0;
 	}
 }
+
+int hauli_check_queue(const struct haul_port *port, unsigned queue, struct haul_queue *q)
+{
+	if (queue >= haul_port_queues(port))
+		return -EINVAL;
+	if (port->detached)
+		return -ENODEV;
+	*q = haul_port_queue(port, queue);
+	return 0;
+}

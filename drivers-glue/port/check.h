@@ -23,4 +23,7 @@ int hauli_check_attached(const struct haul_port *port, char *errbuf, size_t errl
 int hauli_check_unpolled(
 	const struct haul_port *port, const char *changed, char *errbuf, size_t errlen);
 
+/* Finds a queue of the port's device. 0, -EINVAL (there is none), -ENODEV (no device). */
+int hauli_check_queue(const struct haul_port *port, unsigned queue, struct haul_queue *q);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -325,6 +326,23 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
 			"its PMD has no allmulticast mode; leave out --allmulticast");
 	return err;
+}
+
+void hauli_ethdevs_forget_own(struct haul_port *port)
+{
+	free(port->rx_own);
+	free(port->tx_own);
+	port->rx_own = port->tx_own = NULL;
+}
+
+void hauli_ethdevs_run_queues(struct haul_port *port)
+{
+	for (unsigned q = 0; q < port->queues; q++) {
+		if (port->rx_own)
+			port->rx_own[q].stopped = false;
+		if (port->tx_own)
+			port->tx_own[q].stopped = false;
+	}
 }
 
 /* A started device runs all queues: those that are to be stopped are stopped then. ethdev is not

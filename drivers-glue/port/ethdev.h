@@ -31,4 +31,9 @@ void hauli_ethdevs_detach(struct haul_port *port);
 /* The ring sizes of a queue: the requested sizes, as far as the kind allows. */
 void hauli_ethdev_rings(const struct hauli_kind *kind, uint16_t *rx_ring, uint16_t *tx_ring);
 
+/* What single queues have of their own is gone. */
+void hauli_ethdevs_forget_own(struct haul_port *port);
+/* Queues that were stopped run from the next start on, but for deferred ones. */
+void hauli_ethdevs_run_queues(struct haul_port *port);
+
 #endif

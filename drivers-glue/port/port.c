@@ -75,8 +75,7 @@ static void destroy(struct haul_port *port)
 	hauli_missed_end(port);
 	free(port->vdevs);
 	free(port->fds);
-	free(port->rx_own);
-	free(port->tx_own);
+	hauli_ethdevs_forget_own(port);
 	free(port->base.xstats);
 	free(port->before_xstats.x);
 	free(port->before);
@@ -257,18 +256,11 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	return 0;
 }
 
-/* Queues that were stopped run again, but for deferred ones. */
-static void forget_stopped(struct haul_port *port)
-{
-	for (unsigned q = 0; q < port->queues && port->rx_own; q++)
-		port->rx_own[q].stopped = port->tx_own[q].stopped = false;
-}
-
 static int start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	int err;
 
-	forget_stopped(port);
+	hauli_ethdevs_run_queues(port);
 	err = port->late ? hauli_ethdevs_reconfigure(port, errbuf, errlen) : 0;
 	port->late = false;
 	if (err == 0)
@@ -303,9 +295,7 @@ static void forget_device(struct haul_port *port)
 	port->nb_vdevs = 0;
 	free(port->fds);
 	port->fds = NULL;
-	free(port->rx_own);
-	free(port->tx_own);
-	port->rx_own = port->tx_own = NULL;
+	hauli_ethdevs_forget_own(port);
 	port->notice[0] = '\0';
 }
 

@@ -13,13 +13,12 @@
 int haul_port_get_descriptor(const struct haul_port *port, unsigned queue, bool rx, uint16_t offset)
 {
 	struct haul_queue q;
+	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	if (queue >= haul_port_queues(port))
-		return -EINVAL;
-	if (port->detached)
-		return -ENODEV;
-	q = haul_port_queue(port, queue);
+	err = hauli_check_queue(port, queue, &q);
+	if (err < 0)
+		return err;
 	return rx ? rte_eth_rx_descriptor_status(q.port_id, q.queue_id, offset)
 		  : rte_eth_tx_descriptor_status(q.port_id, q.queue_id, offset);
 }
@@ -36,13 +35,12 @@ static int count_tx(struct haul_queue q)
 int haul_port_count_descriptors(const struct haul_port *port, unsigned queue, bool rx)
 {
 	struct haul_queue q;
+	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	if (queue >= haul_port_queues(port))
-		return -EINVAL;
-	if (port->detached)
-		return -ENODEV;
-	q = haul_port_queue(port, queue);
+	err = hauli_check_queue(port, queue, &q);
+	if (err < 0)
+		return err;
 	return rx ? rte_eth_rx_queue_count(q.port_id, q.queue_id) : count_tx(q);
 }
 

@@ -20,11 +20,9 @@ int haul_port_get_queue_info(
 	int err;
 
 	HAUL_MISUSE_IF(!port || !info, HAULI_NO_PORT);
-	if (queue >= haul_port_queues(port))
-		return -EINVAL;
-	if (port->detached)
-		return -ENODEV;
-	q = haul_port_queue(port, queue);
+	err = hauli_check_queue(port, queue, &q);
+	if (err < 0)
+		return err;
 	own = hauli_queue_own(port, queue, rx);
 	*info = (struct haul_queue_info){
 		.offloads = own.offloads,

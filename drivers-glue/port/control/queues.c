@@ -2,7 +2,6 @@
 /* The number of a port's queues. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/assert.h"
 #include "eal/log.h"
@@ -10,14 +9,8 @@
 #include "port/check.h"
 #include "port/control/reconfigure.h"
 #include "port/detach.h"
+#include "port/ethdev.h"
 #include "port/port.h"
-
-static void forget_own(struct haul_port *port)
-{
-	free(port->rx_own);
-	free(port->tx_own);
-	port->rx_own = port->tx_own = NULL;
-}
 
 static int check(const struct haul_port *port, unsigned queues, char *errbuf, size_t errlen)
 {
@@ -91,7 +84,7 @@ int haul_port_set_queues(struct haul_port *port, unsigned queues, char *errbuf, 
 	err = check(port, queues, errbuf, errlen);
 	if (err < 0 || queues == port->queues)
 		return err;
-	forget_own(port);
+	hauli_ethdevs_forget_own(port);
 	if (port->detached) {
 		port->queues = queues; /* of its next device */
 		return 0;
