@@ -203,26 +203,28 @@ static bool set(const struct haul_app *app, const struct list *list, FILE *out)
 	return true;
 }
 
-bool fwd_topology_set_list(const struct haul_app *app, const char *text, FILE *out)
+typedef const char *parse_fn(const struct haul_app *app, const char *text, struct list *list);
+
+static bool set_by(
+	const struct haul_app *app, parse_fn *parse, const char *what, const char *text, FILE *out)
 {
 	struct list list = {.n = 0};
-	const char *why = parse_list(app, text, &list);
+	const char *why = parse(app, text, &list);
 
 	if (!why)
 		return set(app, &list, out);
-	fprintf(out, "Invalid list of ports %s: %s\n", text, why);
+	fprintf(out, "Invalid %s of ports %s: %s\n", what, text, why);
 	return false;
+}
+
+bool fwd_topology_set_list(const struct haul_app *app, const char *text, FILE *out)
+{
+	return set_by(app, parse_list, "list", text, out);
 }
 
 bool fwd_topology_set_mask(const struct haul_app *app, const char *text, FILE *out)
 {
-	struct list list = {.n = 0};
-	const char *why = parse_mask(app, text, &list);
-
-	if (!why)
-		return set(app, &list, out);
-	fprintf(out, "Invalid mask of ports %s: %s\n", text, why);
-	return false;
+	return set_by(app, parse_mask, "mask", text, out);
 }
 
 bool fwd_topology_set_number(const struct haul_app *app, uint64_t n, FILE *out)

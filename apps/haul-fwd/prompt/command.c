@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,14 @@ bool fwd_result(const struct fwd_call *call, int err, const char *errbuf)
 	if (err)
 		fprintf(call->out, "%s\n", errbuf);
 	return err == 0;
+}
+
+bool fwd_is_vlan(const struct fwd_call *call, uint64_t vlan)
+{
+	if (vlan < 4096)
+		return true;
+	fprintf(call->out, "Invalid vlan_id %" PRIu64 " (must be < 4096)\n", vlan);
+	return false;
 }
 
 bool fwd_is_stopped(const struct fwd_call *call)

@@ -4,6 +4,7 @@
 #define FWD_PROMPT_COMMAND_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include <haul-app/app.h>
 
@@ -72,6 +73,19 @@ const char *fwd_rest(const struct fwd_call *call, unsigned word);
 /* True if err is 0; else after the line in errbuf, without the name of haul's function that it may
  * begin with. */
 bool fwd_result(const struct fwd_call *call, int err, const char *errbuf);
+
+static inline struct haul_port *fwd_port_of(const struct fwd_call *call, unsigned port)
+{
+	return call->app->ports[port];
+}
+
+static inline bool fwd_is_on(const char *word)
+{
+	return strcmp(word, "on") == 0;
+}
+
+/* True if there may be such a VLAN; else after a line. */
+bool fwd_is_vlan(const struct fwd_call *call, uint64_t vlan);
 
 /* True if no packets are forwarded; else after a line. */
 bool fwd_is_stopped(const struct fwd_call *call);

@@ -17,11 +17,6 @@
 
 #define WORD(i) (call->words[i].text)
 
-static bool is_on(const char *word)
-{
-	return strcmp(word, "on") == 0;
-}
-
 /* "set log TYPE N" */
 static bool set_log(const struct fwd_call *call)
 {
@@ -72,7 +67,7 @@ static bool dump(const struct fwd_call *call)
 /* "set flush_rx on|off" */
 static bool set_flush(const struct fwd_call *call)
 {
-	if (!is_on(WORD(2)))
+	if (!fwd_is_on(WORD(2)))
 		return true;
 	fprintf(call->out,
 		"haul-fwd flushes nothing: what has come before start is forwarded then\n");
@@ -82,7 +77,7 @@ static bool set_flush(const struct fwd_call *call)
 /* "set link_check on|off" */
 static bool set_link_check(const struct fwd_call *call)
 {
-	if (is_on(WORD(2)))
+	if (fwd_is_on(WORD(2)))
 		return true;
 	fprintf(call->out,
 		"port start waits for the link of a NIC, for two seconds at most, in any case\n");
@@ -91,7 +86,7 @@ static bool set_link_check(const struct fwd_call *call)
 
 static bool set_hide_zeros(const struct fwd_call *call)
 {
-	fwd_show_port_hide_zeros(is_on(WORD(2)));
+	fwd_show_port_hide_zeros(fwd_is_on(WORD(2)));
 	return true;
 }
 

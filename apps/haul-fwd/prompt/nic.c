@@ -17,11 +17,6 @@
 
 #define WORD(i) (call->words[i].text)
 
-static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
-{
-	return call->app->ports[port];
-}
-
 static unsigned queue_of(const struct fwd_call *call)
 {
 	return (unsigned)RTE_MIN(call->words[4].number, (uint64_t)UINT16_MAX);
@@ -50,7 +45,7 @@ static bool show_descriptor_one(const struct fwd_call *call, unsigned i)
 
 	if (offset <= UINT16_MAX)
 		status = haul_port_get_descriptor(
-			port_of(call, i), queue_of(call), rx, (uint16_t)offset);
+			fwd_port_of(call, i), queue_of(call), rx, (uint16_t)offset);
 	if (status < 0) {
 		fprintf(call->out, "Invalid input: queue id = %u, desc id = %" PRIu64 "\n",
 			queue_of(call), offset);
@@ -69,7 +64,7 @@ static bool show_descriptor(const struct fwd_call *call)
 static bool show_used_one(const struct fwd_call *call, unsigned i)
 {
 	bool rx = WORD(3)[0] == 'r';
-	int n = haul_port_count_descriptors(port_of(call, i), queue_of(call), rx);
+	int n = haul_port_count_descriptors(fwd_port_of(call, i), queue_of(call), rx);
 
 	if (n < 0)
 		fprintf(call->out, "Invalid queueid = %u: %s\n", queue_of(call), strerror(-n));
@@ -90,7 +85,7 @@ static void show_layer(const struct fwd_call *call, unsigned port, uint32_t mask
 {
 	uint32_t types[PTYPES_MOST];
 	char name[256];
-	int n = haul_port_get_ptypes(port_of(call, port), mask, types, PTYPES_MOST);
+	int n = haul_port_get_ptypes(fwd_port_of(call, port), mask, types, PTYPES_MOST);
 
 	if (n <= 0) {
 		fprintf(call->out, "%s ptypes unsupported\n", layer);
@@ -135,13 +130,13 @@ static bool set_ptypes_one(const struct fwd_call *call, unsigned i)
 	const uint32_t mask = (uint32_t)call->words[4].number;
 	uint32_t types[PTYPES_MOST];
 	char errbuf[512], name[256];
-	int n = haul_port_get_ptypes(port_of(call, i), RTE_PTYPE_ALL_MASK, types, PTYPES_MOST);
+	int n = haul_port_get_ptypes(fwd_port_of(call, i), RTE_PTYPE_ALL_MASK, types, PTYPES_MOST);
 
 	if (n <= 0) {
 		fprintf(call->out, "Port %u doesn't support any ptypes.\n", i);
 		return false;
 	}
-	if (haul_port_set_ptypes(port_of(call, i), mask, errbuf, sizeof(errbuf)) != 0) {
+	if (haul_port_set_ptypes(fwd_port_of(call, i), mask, errbuf, sizeof(errbuf)) != 0) {
 		fprintf(call->out, "Unable to set requested ptypes for Port %u: ", i);
 		return fwd_result(call, -EINVAL, errbuf);
 	}
@@ -181,11 +176,11 @@ static void print_bytes(FILE *out, const uint8_t *bytes, int n)
 /* "show port P eeprom" */
 static bool show_eeprom_one(const struct fwd_call *call, unsigned i)
 {
-	int n = haul_port_read_eeprom(port_of(call, i), NULL, 0);
+	int n = haul_port_read_eeprom(fwd_port_of(call, i), NULL, 0);
 	uint8_t *bytes = n > 0 ? calloc(1, (size_t)n) : NULL;
 
 	if (n > 0)
-		n = bytes ? haul_port_read_eeprom(port_of(call, i), bytes, (size_t)n) : -ENOMEM;
+		n = bytes ? haul_port_read_eeprom(fwd_port_of(call, i), bytes, (size_t)n) : -ENOMEM;
 	if (n == -ENOTSUP)
 		fprintf(call->out, "operation not supported by device\n");
 	else if (n < 0)
@@ -209,12 +204,10 @@ static bool set_pvid_one(const struct fwd_call *call, unsigned i)
 	const uint64_t vlan = call->words[4].number;
 	char errbuf[512];
 
-	if (vlan >= 4096) {
-		fprintf(call->out, "Invalid vlan_id %" PRIu64 " (must be < 4096)\n", vlan);
+	if (!fwd_is_vlan(call, vlan))
 		return false;
-	}
 	return fwd_result(call,
-		haul_port_set_pvid(port_of(call, i), (uint16_t)vlan, strcmp(WORD(5), "on") == 0,
+		haul_port_set_pvid(fwd_port_of(call, i), (uint16_t)vlan, strcmp(WORD(5), "on") == 0,
 			errbuf, sizeof(errbuf)),
 		errbuf);
 }
@@ -234,7 +227,7 @@ static bool set_tpid_one(const struct fwd_call *call, unsigned i)
 
 	if (type <= UINT16_MAX)
 		err = haul_port_set_vlan_type(
-			port_of(call, i), outer, (uint16_t)type, errbuf, sizeof(errbuf));
+			fwd_port_of(call, i), outer, (uint16_t)type, errbuf, sizeof(errbuf));
 	if (err)
 		fprintf(call->out,
 			"tx_vlan_tpid_set(port_pi=%u, vlan_type=%u, tpid=%" PRIu64
@@ -260,7 +253,7 @@ static bool set_speed_one(const struct fwd_call *call, unsigned i)
 		return false;
 	}
 	return fwd_result(call,
-		haul_port_set_speeds(port_of(call, i), flags, errbuf, sizeof(errbuf)), errbuf);
+		haul_port_set_speeds(fwd_port_of(call, i), flags, errbuf, sizeof(errbuf)), errbuf);
 }
 
 static bool set_speed(const struct fwd_call *call)

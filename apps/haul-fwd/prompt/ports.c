@@ -54,19 +54,9 @@ int fwd_ports_stop(struct haul_app *app)
 	return HAUL_APP_DONE;
 }
 
-static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
-{
-	return call->app->ports[port];
-}
-
-static bool is_on(const char *word)
-{
-	return strcmp(word, "on") == 0;
-}
-
 static bool show_one(const struct fwd_call *call, unsigned i)
 {
-	struct haul_port *port = port_of(call, i);
+	struct haul_port *port = fwd_port_of(call, i);
 
 	if (strcmp(WORD(2), "stats") == 0)
 		fwd_show_port_stats(port, i, call->out);
@@ -92,27 +82,27 @@ static bool show_summary(const struct fwd_call *call)
 	fprintf(call->out, "%-4s %-17s %-12s %-14s %-8s %-8s %s\n", "Port", "MAC Address", "Name",
 		"Driver", "Status", "Link", "Spec");
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
-		const struct rte_ether_addr own = haul_port_mac(port_of(call, i));
+		const struct rte_ether_addr own = haul_port_mac(fwd_port_of(call, i));
 		struct haul_port_device device;
 
-		if (haul_port_get_info(port_of(call, i), &info) != 0 ||
-			haul_port_get_device(port_of(call, i), 0, &device) != 0) {
+		if (haul_port_get_info(fwd_port_of(call, i), &info) != 0 ||
+			haul_port_get_device(fwd_port_of(call, i), 0, &device) != 0) {
 			fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, "-", "-",
-				"-", "none", "-", haul_port_spec(port_of(call, i)));
+				"-", "none", "-", haul_port_spec(fwd_port_of(call, i)));
 			continue;
 		}
 		rte_ether_format_addr(mac, sizeof(mac), &own);
 		fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, mac, device.name,
 			info.dev.driver_name, info.link.link_status ? "up" : "down",
 			fwd_show_port_speed(speed, info.link.link_speed),
-			haul_port_spec(port_of(call, i)));
+			haul_port_spec(fwd_port_of(call, i)));
 	}
 	return true;
 }
 
 static bool clear_one(const struct fwd_call *call, unsigned i)
 {
-	haul_port_reset_stats(port_of(call, i));
+	haul_port_reset_stats(fwd_port_of(call, i));
 	fwd_show_port_begin_rates(i);
 	fprintf(call->out, "\n  NIC statistics for port %u cleared\n", i);
 	return true;
@@ -127,11 +117,11 @@ static bool clear_port(const struct fwd_call *call)
 static bool show_detail(const struct fwd_call *call, unsigned i)
 {
 	if (strcmp(WORD(3), "rss-hash") == 0)
-		fwd_show_port_rss(port_of(call, i), i, false, call->out);
+		fwd_show_port_rss(fwd_port_of(call, i), i, false, call->out);
 	else if (strcmp(WORD(3), "flow_ctrl") == 0)
-		fwd_show_port_flow_control(port_of(call, i), i, call->out);
+		fwd_show_port_flow_control(fwd_port_of(call, i), i, call->out);
 	else
-		fwd_show_port_offloads(port_of(call, i), i, strcmp(WORD(3), "rx_offload") == 0,
+		fwd_show_port_offloads(fwd_port_of(call, i), i, strcmp(WORD(3), "rx_offload") == 0,
 			strcmp(WORD(4), "configuration") == 0, call->out);
 	return true;
 }
@@ -143,7 +133,7 @@ static bool show_port_detail(const struct fwd_call *call)
 
 static bool show_key(const struct fwd_call *call, unsigned i)
 {
-	fwd_show_port_rss(port_of(call, i), i, true, call->out);
+	fwd_show_port_rss(fwd_port_of(call, i), i, true, call->out);
 	return true;
 }
 
@@ -155,7 +145,7 @@ static bool show_port_key(const struct fwd_call *call)
 /* "show rxq|txq info P Q" */
 static bool show_queue(const struct fwd_call *call, unsigned i)
 {
-	const struct haul_port *port = port_of(call, i);
+	const struct haul_port *port = fwd_port_of(call, i);
 	const uint64_t q = call->words[4].number;
 	bool rx = strcmp(WORD(1), "rxq") == 0;
 	int err;
@@ -198,12 +188,13 @@ static bool start_one(const struct fwd_call *call, unsigned i)
 		return passes_over(call, i);
 	if (!is_stopped[i])
 		return true;
-	if (haul_port_get_info(port_of(call, i), &info) == 0)
+	if (haul_port_get_info(fwd_port_of(call, i), &info) == 0)
 		fprintf(call->out, "Configuring Port %u (socket %d)\n", i, RTE_MAX(info.socket, 0));
-	if (!fwd_result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
+	if (!fwd_result(
+		    call, haul_port_start(fwd_port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return false;
 	is_stopped[i] = false;
-	own = haul_port_mac(port_of(call, i));
+	own = haul_port_mac(fwd_port_of(call, i));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	fprintf(call->out, "Port %u: %s\n", i, mac);
 	return true;
@@ -217,8 +208,8 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 		return passes_over(call, i);
 	if (is_stopped[i])
 		return true;
-	is_stopped[i] =
-		fwd_result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
+	is_stopped[i] = fwd_result(
+		call, haul_port_stop(fwd_port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
 	return is_stopped[i];
 }
 
@@ -265,8 +256,8 @@ static bool attach_or_detach_port(
 	}
 	if (!err && done)
 		fprintf(call->out, "Port %u is %s\n", i, done);
-	if (!err && comes && haul_port_notice(port_of(call, i))[0])
-		fprintf(call->out, "%s\n", haul_port_notice(port_of(call, i)));
+	if (!err && comes && haul_port_notice(fwd_port_of(call, i))[0])
+		fprintf(call->out, "%s\n", haul_port_notice(fwd_port_of(call, i)));
 	return fwd_result(call, err, errbuf);
 }
 
@@ -305,7 +296,8 @@ static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const c
 {
 	char errbuf[512];
 
-	return fwd_result(call, haul_port_set_spec(port_of(call, i), spec, errbuf, sizeof(errbuf)),
+	return fwd_result(call,
+		       haul_port_set_spec(fwd_port_of(call, i), spec, errbuf, sizeof(errbuf)),
 		       errbuf) &&
 		attach_or_detach_one(call, i);
 }
@@ -314,7 +306,7 @@ static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const c
 static bool attach_new(const struct fwd_call *call, const char *spec)
 {
 	for (unsigned i = 0; i < call->app->nb_ports; i++)
-		if (haul_port_is_empty(port_of(call, i)))
+		if (haul_port_is_empty(fwd_port_of(call, i)))
 			return set_spec_and_attach(call, i, spec);
 	fprintf(call->out,
 		"No port is empty: give port attach PORT SPEC for one that was detached, or start "
@@ -347,7 +339,7 @@ static bool set_promiscuous_one(const struct fwd_call *call, unsigned i)
 	bool all = strcmp(WORD(1), "allmulti") == 0;
 	char errbuf[512];
 	int err = (all ? haul_port_set_allmulticast : haul_port_set_promiscuous)(
-		port_of(call, i), is_on(WORD(3)), errbuf, sizeof(errbuf));
+		fwd_port_of(call, i), fwd_is_on(WORD(3)), errbuf, sizeof(errbuf));
 
 	return fwd_result(call, err, errbuf);
 }
@@ -362,7 +354,7 @@ static bool set_link_one(const struct fwd_call *call, unsigned i)
 {
 	bool up = strcmp(WORD(1), "link-up") == 0;
 	char errbuf[512];
-	int err = haul_port_set_link(port_of(call, i), up, errbuf, sizeof(errbuf));
+	int err = haul_port_set_link(fwd_port_of(call, i), up, errbuf, sizeof(errbuf));
 
 	if (err)
 		fprintf(call->out, "Set link %s fail.\n", up ? "up" : "down");
@@ -379,8 +371,8 @@ static bool set_mtu_one(const struct fwd_call *call, unsigned i)
 {
 	char errbuf[512];
 	const uint64_t mtu = call->words[4].number;
-	int err = haul_port_set_mtu(port_of(call, i), mtu > UINT16_MAX ? UINT16_MAX : (unsigned)mtu,
-		errbuf, sizeof(errbuf));
+	int err = haul_port_set_mtu(fwd_port_of(call, i),
+		mtu > UINT16_MAX ? UINT16_MAX : (unsigned)mtu, errbuf, sizeof(errbuf));
 
 	return fwd_result(call, err, errbuf);
 }
@@ -399,12 +391,12 @@ static bool set_vlan_one(const struct fwd_call *call, unsigned i)
 							 : RTE_ETH_RX_OFFLOAD_QINQ_STRIP;
 	char errbuf[512];
 	int err = haul_port_change_offloads(
-		port_of(call, i), offload, 0, is_on(WORD(3)), errbuf, sizeof(errbuf));
+		fwd_port_of(call, i), offload, 0, fwd_is_on(WORD(3)), errbuf, sizeof(errbuf));
 
 	if (err)
 		fprintf(call->out, "rx_vlan_%s_set(port_pi=%u, on=%d) failed diag=%d\n",
-			strcmp(WORD(2), "qinq_strip") == 0 ? "qinq" : WORD(2), i, is_on(WORD(3)),
-			err);
+			strcmp(WORD(2), "qinq_strip") == 0 ? "qinq" : WORD(2), i,
+			fwd_is_on(WORD(3)), err);
 	return fwd_result(call, err, errbuf);
 }
 
@@ -420,12 +412,9 @@ static bool pass_vlan_one(const struct fwd_call *call, unsigned i)
 	char errbuf[512];
 	int err;
 
-	if (vlan >= 4096) {
-		fprintf(call->out, "Invalid vlan_id %llu (must be < 4096)\n",
-			(unsigned long long)vlan);
+	if (!fwd_is_vlan(call, vlan))
 		return false;
-	}
-	err = haul_port_pass_vlan(port_of(call, i), (uint16_t)vlan, strcmp(WORD(1), "add") == 0,
+	err = haul_port_pass_vlan(fwd_port_of(call, i), (uint16_t)vlan, strcmp(WORD(1), "add") == 0,
 		errbuf, sizeof(errbuf));
 	if (err == -ENOTSUP)
 		fprintf(call->out, "Port %u: VLAN-filtering disabled\n", i);

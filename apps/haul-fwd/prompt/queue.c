@@ -19,14 +19,9 @@
 #define WORD(i) (call->words[i].text)
 #define AROUND (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN)
 
-static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
-{
-	return call->app->ports[port];
-}
-
 static bool is_queue(const struct fwd_call *call, unsigned port, uint64_t queue, bool rx)
 {
-	unsigned n = haul_port_queues(port_of(call, port));
+	unsigned n = haul_port_queues(fwd_port_of(call, port));
 
 	if (queue < n)
 		return true;
@@ -46,7 +41,7 @@ static bool switch_one(const struct fwd_call *call, unsigned i)
 	if (!is_queue(call, i, queue, rx) || !fwd_port_is_started(call->app, i, call->out))
 		return false;
 	err = haul_port_switch_queue(
-		port_of(call, i), (unsigned)queue, rx, start, errbuf, sizeof(errbuf));
+		fwd_port_of(call, i), (unsigned)queue, rx, start, errbuf, sizeof(errbuf));
 	if (err == -ENOTSUP)
 		fprintf(call->out, "Function not supported in PMD: ");
 	return fwd_result(call, err, errbuf);
@@ -64,7 +59,7 @@ static bool set_up_one(const struct fwd_call *call, unsigned i)
 
 	return is_queue(call, i, call->words[3].number, strcmp(WORD(2), "rxq") == 0) &&
 		fwd_result(call,
-			haul_port_set_rings(port_of(call, i), 0, 0, errbuf, sizeof(errbuf)),
+			haul_port_set_rings(fwd_port_of(call, i), 0, 0, errbuf, sizeof(errbuf)),
 			errbuf);
 }
 
@@ -82,7 +77,7 @@ static bool set_ring(const struct fwd_call *call, unsigned i, bool rx, uint64_t 
 		return false;
 	}
 	return fwd_result(call,
-		haul_port_set_rings(port_of(call, i), rx ? (uint16_t)size : 0,
+		haul_port_set_rings(fwd_port_of(call, i), rx ? (uint16_t)size : 0,
 			rx ? 0 : (uint16_t)size, errbuf, sizeof(errbuf)),
 		errbuf);
 }
@@ -125,7 +120,7 @@ static bool set_port_offload_one(const struct fwd_call *call, unsigned i)
 
 	return offload &&
 		fwd_result(call,
-			haul_port_change_offloads(port_of(call, i), rx ? offload : 0,
+			haul_port_change_offloads(fwd_port_of(call, i), rx ? offload : 0,
 				rx ? 0 : offload, strcmp(WORD(5), "on") == 0, errbuf,
 				sizeof(errbuf)),
 			errbuf);
@@ -143,7 +138,7 @@ static bool get_own(const struct fwd_call *call, unsigned i, bool rx, struct hau
 
 	if (!is_queue(call, i, queue, rx))
 		return false;
-	if (haul_port_get_queue_info(port_of(call, i), (unsigned)queue, rx, info) != -ENODEV)
+	if (haul_port_get_queue_info(fwd_port_of(call, i), (unsigned)queue, rx, info) != -ENODEV)
 		return true;
 	fprintf(call->out, "Port %u has no device\n", i);
 	return false;
@@ -155,8 +150,8 @@ static bool set_own(
 	char errbuf[512];
 
 	return fwd_result(call,
-		haul_port_set_queue(port_of(call, i), (unsigned)call->words[3].number, rx, offloads,
-			deferred, errbuf, sizeof(errbuf)),
+		haul_port_set_queue(fwd_port_of(call, i), (unsigned)call->words[3].number, rx,
+			offloads, deferred, errbuf, sizeof(errbuf)),
 		errbuf);
 }
 
@@ -222,7 +217,7 @@ static bool set_queues(const struct fwd_call *call, uint64_t n)
  * receives needs one. */
 static bool set_txqs(const struct fwd_call *call, uint64_t n)
 {
-	unsigned queues = haul_port_queues(port_of(call, 0));
+	unsigned queues = haul_port_queues(fwd_port_of(call, 0));
 	unsigned senders = RTE_MIN(queues, call->app->plan->carriers);
 
 	if (n >= senders)
@@ -241,7 +236,7 @@ static bool set_frame(const struct fwd_call *call, uint64_t length)
 					       : (unsigned)length - AROUND;
 
 		if (!fwd_result(call,
-			    haul_port_set_mtu(port_of(call, i), mtu, errbuf, sizeof(errbuf)),
+			    haul_port_set_mtu(fwd_port_of(call, i), mtu, errbuf, sizeof(errbuf)),
 			    errbuf))
 			return false;
 	}

@@ -33,20 +33,13 @@ static bool has(const struct fwd_call *call, unsigned port, uint64_t offloads)
 	return false;
 }
 
-static bool is_vlan(const struct fwd_call *call, uint64_t vlan)
-{
-	if (vlan < 4096)
-		return true;
-	fprintf(call->out, "Invalid vlan_id %llu (must be < 4096)\n", (unsigned long long)vlan);
-	return false;
-}
-
 /* "tx_vlan set P N" */
 static bool set_one(const struct fwd_call *call, unsigned port)
 {
 	const uint64_t vlan = call->words[3].number;
 
-	if (!is_vlan(call, vlan) || !has(call, port, INSERT) || !change(call, port, INSERT, true))
+	if (!fwd_is_vlan(call, vlan) || !has(call, port, INSERT) ||
+		!change(call, port, INSERT, true))
 		return false;
 	fwd_vlan_set(port, (uint16_t)vlan);
 	return true;
@@ -57,7 +50,7 @@ static bool set_two_one(const struct fwd_call *call, unsigned port)
 {
 	const uint64_t vlan = call->words[3].number, outer = call->words[4].number;
 
-	if (!is_vlan(call, vlan) || !is_vlan(call, outer) || !has(call, port, INSERT_TWO) ||
+	if (!fwd_is_vlan(call, vlan) || !fwd_is_vlan(call, outer) || !has(call, port, INSERT_TWO) ||
 		!change(call, port, INSERT_TWO, true))
 		return false;
 	fwd_vlan_set_two(port, (uint16_t)vlan, (uint16_t)outer);
