@@ -57,7 +57,7 @@ const struct haul_app_option fwd_ports_options[] = {
 	{"--max-pkt-len", "BYTES", HAUL_APP_NUMBER, &max_pkt_len, MTU_MIN + AROUND,
 		MTU_MAX + AROUND, "the device's",
 		"the same as the length of a frame with Ethernet header and FCS: MTU and 18"},
-	{"--mbuf-size", "BYTES[,...]", HAUL_APP_TEXT, &mbuf_size,
+	{"--mbuf-size", "BYTES[,BYTES]...", HAUL_APP_TEXT, &mbuf_size,
 		.zero = "2048 and a headroom, or as the MTU needs",
 		.help = "packet buffers of at least so many bytes, with their headroom of 128; of "
 			"several numbers the largest"},
