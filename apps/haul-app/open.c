@@ -200,6 +200,7 @@ static int open_ports(struct hauli_app *a)
 		.hand_over = a->hand_over != NULL,
 		.waits = haul_poll_kind_of(a->io_opts.policy.how)->opens_interrupts,
 		.config = a->pub.port_config,
+		.leave_out = a->pub.leave_out,
 	};
 	char errbuf[512];
 	unsigned i;

@@ -50,11 +50,9 @@ static int check_offloads(const struct haul_port *port, const char *driver, cons
 		"its PMD %s has no %s offload %s", driver, direction, list);
 }
 
-static int check_rss(const struct haul_port *port, const struct rte_eth_dev_info *info,
-	char *errbuf, size_t errlen)
+static int check_rss(const struct haul_port *port, const struct haul_port_config *c,
+	const struct rte_eth_dev_info *info, char *errbuf, size_t errlen)
 {
-	const struct haul_port_config *c = &port->config;
-
 	if (c->rss == HAUL_RSS_FUNCTIONS && (c->rss_functions & ~info->flow_type_rss_offloads))
 		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
 			info->flow_type_rss_offloads
@@ -92,10 +90,9 @@ int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte
 	return 0;
 }
 
-int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_info *info,
-	char *errbuf, size_t errlen)
+int hauli_check_config(const struct haul_port *port, const struct haul_port_config *c,
+	const struct rte_eth_dev_info *info, char *errbuf, size_t errlen)
 {
-	const struct haul_port_config *c = &port->config;
 	int err = check_offloads(port, info->driver_name, "receive",
 		c->rx_offloads & ~info->rx_offload_capa, rte_eth_dev_rx_offload_name, errbuf,
 		errlen);
@@ -105,7 +102,7 @@ int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_in
 			c->tx_offloads & ~info->tx_offload_capa, rte_eth_dev_tx_offload_name,
 			errbuf, errlen);
 	if (err == 0)
-		err = check_rss(port, info, errbuf, errlen);
+		err = check_rss(port, c, info, errbuf, errlen);
 	if (err == 0 && c->mtu)
 		err = hauli_check_mtu(port, c->mtu, info, errbuf, errlen);
 	return err;
@@ -142,6 +139,13 @@ static void leave_out_rss(struct haul_port *port, const struct rte_eth_dev_info 
 	}
 }
 
+void hauli_check_leave_out_mtu(struct haul_port *port)
+{
+	hauli_port_note(
+		port, "without the MTU %u, which this device does not take", port->config.mtu);
+	port->config.mtu = 0;
+}
+
 void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info *info)
 {
 	struct haul_port_config *c = &port->config;
@@ -151,11 +155,8 @@ void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info
 	c->tx_offloads = leave_out_offloads(port, c->tx_offloads, info->tx_offload_capa, "transmit",
 		rte_eth_dev_tx_offload_name);
 	leave_out_rss(port, info);
-	if (c->mtu && hauli_check_mtu(port, c->mtu, info, NULL, 0) < 0) {
-		hauli_port_note(
-			port, "without the MTU %u, which this device does not take", c->mtu);
-		c->mtu = 0;
-	}
+	if (c->mtu && hauli_check_mtu(port, c->mtu, info, NULL, 0) < 0)
+		hauli_check_leave_out_mtu(port);
 }
 
 int hauli_check_queue(const struct haul_port *port, unsigned queue, struct haul_queue *q)

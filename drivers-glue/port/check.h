@@ -5,12 +5,14 @@
 
 #include "port/kind.h"
 
-/* An ethdev with this info has what port->config asks for. */
-int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_info *info,
-	char *errbuf, size_t errlen);
+/* An ethdev with this info has what this configuration of the port asks for. */
+int hauli_check_config(const struct haul_port *port, const struct haul_port_config *c,
+	const struct rte_eth_dev_info *info, char *errbuf, size_t errlen);
 
 /* Takes what an ethdev with this info lacks out of port->config, with a note for each. */
 void hauli_check_leave_out(struct haul_port *port, const struct rte_eth_dev_info *info);
+/* Its MTU, which a kind of port refuses. */
+void hauli_check_leave_out_mtu(struct haul_port *port);
 
 /* The device takes this MTU, and a packet buffer holds its frames. */
 int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte_eth_dev_info *info,

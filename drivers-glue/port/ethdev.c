@@ -181,10 +181,10 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 	struct rte_eth_dev_info info;
 	int err = rte_eth_dev_info_get(v->port_id, &info);
 
-	if (err == 0 && port->attaches)
+	if (err == 0 && port->leaves_out)
 		hauli_check_leave_out(port, &info);
 	if (err == 0)
-		err = hauli_check_config(port, &info, errbuf, errlen);
+		err = hauli_check_config(port, &port->config, &info, errbuf, errlen);
 	if (err < 0)
 		return err;
 	conf.rxmode.mtu = port->kind->set_mtu ? 0 : port->config.mtu;
@@ -251,8 +251,13 @@ int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen)
 	port->was_mtu = port->iface[0] ? hauli_iface_mtu(port->iface) : 0;
 	if (err == 0)
 		err = hauli_ethdevs_reconfigure(port, errbuf, errlen);
-	if (err == 0 && port->config.mtu && port->kind->set_mtu)
+	if (err == 0 && port->config.mtu && port->kind->set_mtu) {
 		err = port->kind->set_mtu(port, port->config.mtu, errbuf, errlen);
+		if (err < 0 && port->leaves_out) {
+			hauli_check_leave_out_mtu(port);
+			err = 0;
+		}
+	}
 	if (err < 0)
 		return err;
 	if (port->config.mtu && port->kind->sizes)
@@ -307,7 +312,7 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 		err = rte_eth_promiscuous_disable(port_id);
 	else if (port->kind->promiscuous)
 		(void)rte_eth_promiscuous_enable(port_id);
-	if (err == -ENOTSUP && port->attaches) {
+	if (err == -ENOTSUP && port->leaves_out) {
 		hauli_port_note(port, "it has no promiscuous mode to set");
 		err = 0;
 	}
@@ -318,7 +323,7 @@ static int set_filters(struct haul_port *port, uint16_t port_id, char *errbuf, s
 		err = rte_eth_allmulticast_enable(port_id);
 	else if (multicast == HAUL_FILTER_OFF)
 		err = rte_eth_allmulticast_disable(port_id);
-	if (err == -ENOTSUP && port->attaches) {
+	if (err == -ENOTSUP && port->leaves_out) {
 		hauli_port_note(port, "it has no allmulticast mode to set");
 		err = 0;
 	}

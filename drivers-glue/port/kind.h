@@ -90,7 +90,7 @@ struct haul_port {
 	struct haul_port_config asked; /* with what this device lacks, and the next may have */
 	bool late; /* a stopped device is to be configured before its next start */
 	bool agreed; /* queues: with the other side (hauli_port_agree()) */
-	bool attaches; /* a device takes the place of an earlier one: it need not have all that */
+	bool leaves_out; /* while it opens: what the device lacks is no error */
 	struct hauli_vdev *vdevs; /* one, or one per queue */
 	unsigned nb_vdevs;
 	unsigned queues;

@@ -241,6 +241,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	if (opts->config)
 		port->config = port->asked = *opts->config;
 	port->opts.config = &port->config;
+	port->leaves_out = opts->leave_out;
 	err = open_port(port, spec, errbuf, errlen);
 	if (err < 0) {
 		destroy(port);
@@ -284,7 +285,10 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 	if (haul_port_is_empty(port))
 		return 0;
 	err = hauli_check_attached(port, errbuf, errlen);
-	return err < 0 ? err : quietly(port, start, errbuf, errlen);
+	if (err == 0)
+		err = quietly(port, start, errbuf, errlen);
+	port->leaves_out = false;
+	return err;
 }
 
 /* What a device leaves behind, of which the next one makes its own. */
@@ -309,7 +313,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	forget_device(port);
 	port->opts.queues = queues;
 	port->config = port->asked;
-	port->attaches = true;
+	port->leaves_out = true;
 	err = open_device(port, errbuf, errlen);
 	if (err == 0 && port->queues != queues)
 		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
@@ -320,7 +324,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 		hauli_watch_forget(port);
 		err = quietly(port, start, errbuf, errlen);
 	}
-	port->attaches = false;
+	port->leaves_out = false;
 	if (err < 0) {
 		hauli_watch_recall(port);
 		hauli_watch_detach(port);

@@ -155,7 +155,8 @@ def test_configured(tap, kind):
         raw = netns.Raw("h1")
         for last in "quit", "port start all":
             with open(commands, "w") as f:
-                f.write(f"port stop all\nport config all rxd 128\n{last}\n")
+                f.write("port stop all\nport config all rxd 128\nvlan set strip on 0\n"
+                        f"show port info 0\n{last}\n")
             with begun(kind, path) as backend, fwd.Running(
                     "--port", f"virtio-user:{path}", "--mode", "macswap", "--port-topology",
                     "loop", "--carriers", 1, "--cmdline-file", commands) as haul:
@@ -163,6 +164,7 @@ def test_configured(tap, kind):
                 fine = not goes_on or (netns.wait_for(haul.runs, "haul-fwd") or passes(raw))
                 r = haul.end() if goes_on else haul.wait()
                 end(backend, path, signal.SIGKILL)
+            fine = fine and "strip on" in r.out
             tap.ok(fine and r.rc == 0, f"{kind.__name__}: configured while stopped, then "
                    f"{last}", r if fine else "no frame")
         raw.close()

@@ -213,6 +213,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_set_queue, NULL, 0, true, 0, true, LINE)                    \
 	X(haul_port_set_queues, NULL, 1, LINE)                                  \
 	X(haul_port_set_link, NULL, true, LINE)                                 \
+	X(haul_port_check_config, NULL, LINE)                                   \
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
 	X(haul_port_has_link, NULL)                                             \
 	X(haul_port_can_hand_over, NULL)                                        \

@@ -16,13 +16,14 @@
 #define WORD(i) (call->words[i].text)
 
 static bool is_stopped[HAUL_APP_PORTS_MAX];
+static bool may_lack[HAUL_APP_PORTS_MAX]; /* what the options ask for */
 
 bool fwd_ports_are_started(const struct haul_app *app, FILE *out)
 {
 	for (unsigned i = 0; i < app->nb_ports; i++) {
 		if (!is_stopped[i] || !haul_io_is_attached(app->io, i))
 			continue;
-		fprintf(out, "Port %u is stopped: give port start %u first\n", i, i);
+		fprintf(out, "Not all ports were started: give port start %u first\n", i);
 		return false;
 	}
 	return true;
@@ -38,11 +39,11 @@ bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out)
 	return false;
 }
 
-int fwd_ports_stop(struct haul_app *app)
+static int stop_from(struct haul_app *app, unsigned first)
 {
 	char errbuf[512];
 
-	for (unsigned i = 0; i < app->nb_ports; i++) {
+	for (unsigned i = first; i < app->nb_ports; i++) {
 		if (!haul_io_is_attached(app->io, i))
 			continue;
 		if (haul_port_stop(app->ports[i], errbuf, sizeof(errbuf)) != 0) {
@@ -50,8 +51,29 @@ int fwd_ports_stop(struct haul_app *app)
 			return HAUL_APP_FAILED;
 		}
 		is_stopped[i] = true;
+		may_lack[i] = app->leave_out;
 	}
 	return HAUL_APP_DONE;
+}
+
+int fwd_ports_stop(struct haul_app *app)
+{
+	return stop_from(app, 0);
+}
+
+int fwd_ports_stop_refused(struct haul_app *app)
+{
+	unsigned i = 0;
+
+	while (i < app->nb_ports &&
+		(haul_port_is_empty(app->ports[i]) ||
+			haul_port_check_config(app->ports[i], NULL, 0) == 0))
+		i++;
+	if (i == app->nb_ports)
+		return HAUL_APP_DONE;
+	/* Why, its notice has told. */
+	fprintf(stderr, "Fail to configure port %u\nStart ports failed\n", i);
+	return stop_from(app, i);
 }
 
 static bool show_one(const struct fwd_call *call, unsigned i)
@@ -190,10 +212,15 @@ static bool start_one(const struct fwd_call *call, unsigned i)
 		return true;
 	if (haul_port_get_info(fwd_port_of(call, i), &info) == 0)
 		fprintf(call->out, "Configuring Port %u (socket %d)\n", i, RTE_MAX(info.socket, 0));
+	if (may_lack[i] &&
+		haul_port_check_config(fwd_port_of(call, i), errbuf, sizeof(errbuf)) != 0) {
+		fprintf(call->out, "%s\nFail to configure port %u\n", errbuf, i);
+		return false;
+	}
 	if (!fwd_result(
 		    call, haul_port_start(fwd_port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return false;
-	is_stopped[i] = false;
+	is_stopped[i] = may_lack[i] = false;
 	own = haul_port_mac(fwd_port_of(call, i));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	fprintf(call->out, "Port %u: %s\n", i, mac);
@@ -250,7 +277,7 @@ static bool attach_or_detach_port(
 		     : haul_app_detach_port(call->app, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err && comes) {
-		is_stopped[i] = false; /* it was started */
+		is_stopped[i] = may_lack[i] = false; /* it was started */
 		fwd_addresses_begin(i);
 		fwd_attached(call->app, i);
 	}

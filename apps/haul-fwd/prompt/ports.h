@@ -15,4 +15,8 @@ bool fwd_port_is_started(const struct haul_app *app, unsigned port, FILE *out);
 /* Stops all ports. Returns an exit code. */
 int fwd_ports_stop(struct haul_app *app);
 
+/* As dpdk-testpmd: the ports from the first one on that lacks what the options ask for are stopped,
+ * after lines, and cannot be started until commands ask for less. */
+int fwd_ports_stop_refused(struct haul_app *app);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "../forward.h"
 #include "../prompt_options.h"
+#include "../testpmd_args.h"
 #include "chosen_xstats.h"
 #include "console.h"
 #include "control.h"
@@ -34,7 +35,8 @@ int fwd_prompt_parsed(struct haul_app *app)
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */
 	}
-	if (args->file || !fwd_prompt_starts())
+	app->leave_out = args->interactive && fwd_testpmd_is_meant();
+	if (args->file || !fwd_prompt_starts() || app->leave_out)
 		return haul_app_pause(app);
 	return HAUL_APP_DONE;
 }
@@ -140,11 +142,13 @@ int fwd_prompt_started(struct haul_app *app)
 		rc = fwd_control_open(app, args->control);
 	if (rc == HAUL_APP_DONE && args->ports_stopped && !fwd_prompt_starts())
 		rc = fwd_ports_stop(app);
+	else if (rc == HAUL_APP_DONE && app->leave_out)
+		rc = fwd_ports_stop_refused(app);
 	if (rc == HAUL_APP_DONE && args->file)
 		rc = run_file(app);
 	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
 		return rc;
-	if (haul_app_is_paused(app) && fwd_prompt_starts()) {
+	if (haul_app_is_paused(app) && fwd_prompt_starts() && fwd_ports_are_started(app, stderr)) {
 		fwd_recording_start(app);
 		rc = fwd_start(app, fwd_tx_first());
 	}

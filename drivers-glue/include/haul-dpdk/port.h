@@ -38,6 +38,9 @@ struct haul_port_opts {
 	bool hand_over;
 	bool waits; /* pollers may block: sets up the interrupts of NICs */
 	const struct haul_port_config *config; /* copied; NULL: the defaults */
+	/* What the device lacks of config is left out, and haul_port_notice() tells it; else such a
+	 * port is not opened. */
+	bool leave_out;
 	/* Of another process, whose port this was: haul-dpdk/hand_over.h. It outlives the port */
 	const struct haul_port_offer *offer;
 };

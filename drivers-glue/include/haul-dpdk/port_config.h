@@ -64,6 +64,11 @@ struct haul_port_config {
 HAUL_API const struct haul_port_config *haul_port_config(const struct haul_port *port);
 #pragma GCC diagnostic pop
 
+/* Whether the device has all of the configuration that it was opened with or given since: one that
+ * was opened with haul_port_opts.leave_out may not. 0; -ENOTSUP or -EINVAL, and errbuf has what it
+ * lacks first; -ENODEV: it was detached. */
+HAUL_API int haul_port_check_config(const struct haul_port *port, char *errbuf, size_t errlen);
+
 /* Stops reception: haul_port_start() starts it again. -EBUSY while polled. */
 HAUL_API int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen);
 

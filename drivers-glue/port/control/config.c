@@ -18,6 +18,23 @@ const struct haul_port_config *haul_port_config(const struct haul_port *port)
 	return &port->config;
 }
 
+int haul_port_check_config(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	struct rte_eth_dev_info info;
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_attached(port, errbuf, errlen);
+	if (err == 0)
+		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
+	if (err == 0)
+		err = hauli_check_config(port, &port->asked, &info, errbuf, errlen);
+	if (err == 0 && port->asked.mtu && port->asked.mtu != port->config.mtu)
+		err = hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
+			"MTU %u: this device does not take it", port->asked.mtu);
+	return err;
+}
+
 static int promiscuous(uint16_t port_id, const struct hauli_change *change)
 {
 	return change->on ? rte_eth_promiscuous_enable(port_id)
@@ -181,7 +198,7 @@ static int change_config(
 
 	port->config = *config;
 	if (err == 0)
-		err = hauli_check_config(port, &info, errbuf, errlen);
+		err = hauli_check_config(port, &port->config, &info, errbuf, errlen);
 	if (err < 0) {
 		port->config = before;
 		return err;

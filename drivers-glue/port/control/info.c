@@ -44,6 +44,26 @@ bool haul_port_has_link(const struct haul_port *port)
 	return link.link_status == RTE_ETH_LINK_UP;
 }
 
+/* ethdev knows it only of a device that is configured, and some are when they start. */
+static int vlan_offload(uint64_t rx_offloads)
+{
+	static const struct {
+		uint64_t offload;
+		int vlan;
+	} all[] = {
+		{RTE_ETH_RX_OFFLOAD_VLAN_STRIP, RTE_ETH_VLAN_STRIP_OFFLOAD},
+		{RTE_ETH_RX_OFFLOAD_VLAN_FILTER, RTE_ETH_VLAN_FILTER_OFFLOAD},
+		{RTE_ETH_RX_OFFLOAD_VLAN_EXTEND, RTE_ETH_VLAN_EXTEND_OFFLOAD},
+		{RTE_ETH_RX_OFFLOAD_QINQ_STRIP, RTE_ETH_QINQ_STRIP_OFFLOAD},
+	};
+	int vlan = 0;
+
+	for (unsigned i = 0; i < RTE_DIM(all); i++)
+		if (rx_offloads & all[i].offload)
+			vlan |= all[i].vlan;
+	return vlan;
+}
+
 int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info)
 {
 	uint16_t id;
@@ -63,7 +83,7 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 	info->socket = rte_eth_dev_socket_id(id);
 	info->promiscuous = rte_eth_promiscuous_get(id) == 1;
 	info->allmulticast = rte_eth_allmulticast_get(id) == 1;
-	info->vlan_offload = RTE_MAX(0, rte_eth_dev_get_vlan_offload(id));
+	info->vlan_offload = vlan_offload(port->config.rx_offloads);
 	info->rx_offloads = port->config.rx_offloads;
 	info->tx_offloads = port->config.tx_offloads;
 	info->mtu = hauli_port_mtu(port);

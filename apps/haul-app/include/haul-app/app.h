@@ -50,6 +50,7 @@ struct haul_app {
 	/* The configuration of all ports (MTU, offloads, RSS, ...), to be set in parsed(); NULL:
 	 * the defaults. */
 	const struct haul_port_config *port_config;
+	bool leave_out; /* the same as haul_port_opts.leave_out; to be set in parsed() */
 	/* The rest is NULL until opened(), and in closed(). */
 	const struct haul_plan *plan;
 	struct rte_mempool *pool;
