@@ -19,7 +19,7 @@ static bool is_new; /* the file was not there before */
 static struct load *loads; /* one for each queue */
 /* One for each queue. They last until the end of the process: the ports are closed before the file
  * is written. */
-static struct haul_port_rx_callback **callbacks;
+static struct haul_port_callback **callbacks;
 static unsigned nb_loads;
 static uint64_t tsc_hz;
 
@@ -57,14 +57,14 @@ int fwd_record_opened(struct haul_app *app)
 	for (i = 0; i < app->nb_ports; i++)
 		nb_loads += haul_port_queues(app->ports[i]);
 	loads = aligned_alloc(_Alignof(struct load), nb_loads * sizeof(loads[0]));
-	callbacks = calloc(nb_loads, sizeof(struct haul_port_rx_callback *));
+	callbacks = calloc(nb_loads, sizeof(struct haul_port_callback *));
 	if (!loads || !callbacks)
 		abort();
 	for (i = 0; i < app->nb_ports; i++) {
 		for (q = 0; q < haul_port_queues(app->ports[i]); q++, n++) {
 			load_init(&loads[n], start, tsc_hz);
 			callbacks[n] =
-				haul_port_add_rx_callback(app->ports[i], q, count, &loads[n]);
+				haul_port_add_callback(app->ports[i], q, true, count, &loads[n]);
 			if (!callbacks[n]) {
 				haul_app_say(app->program, "--record-load: no memory");
 				return HAUL_APP_FAILED;

@@ -12,72 +12,83 @@
 
 #include "base/assert.h"
 
-struct haul_port_rx_callback {
-	struct haul_port_rx_callback *next; /* of the port */
+struct haul_port_callback {
+	struct haul_port_callback *next; /* of the port */
 	struct haul_port *port; /* NULL: closed */
 	unsigned queue;
-	haul_port_rx_fn *fn;
+	bool rx;
+	haul_port_callback_fn *fn;
 	void *arg;
 	const struct rte_eth_rxtx_callback *ethdev; /* NULL: the port has no device */
 };
 
-static uint16_t show(
-	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t most, void *arg)
+static uint16_t show(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
-	const struct haul_port_rx_callback *callback = arg;
+	const struct haul_port_callback *callback = arg;
 
 	if (n > 0)
 		callback->fn(pkts, n, callback->arg);
 	return n;
 }
 
+static uint16_t show_received(
+	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t most, void *arg)
+{
+	return show(port, queue, pkts, n, arg);
+}
+
 /* A port may have lost the queue (haul_port_set_queues()). */
-static bool give(struct haul_port_rx_callback *callback)
+static bool give(struct haul_port_callback *callback)
 {
 	struct haul_queue q;
 
 	if (callback->queue >= callback->port->queues)
 		return true;
 	q = haul_port_queue(callback->port, callback->queue);
-	callback->ethdev = rte_eth_add_rx_callback(q.port_id, q.queue_id, show, callback);
+	callback->ethdev = callback->rx
+		? rte_eth_add_rx_callback(q.port_id, q.queue_id, show_received, callback)
+		: rte_eth_add_tx_callback(q.port_id, q.queue_id, show, callback);
 	return callback->ethdev;
 }
 
-static void take(struct haul_port_rx_callback *callback)
+static void take(struct haul_port_callback *callback)
 {
 	struct haul_queue q;
 
 	if (!callback->ethdev)
 		return;
 	q = haul_port_queue(callback->port, callback->queue);
-	rte_eth_remove_rx_callback(q.port_id, q.queue_id, callback->ethdev);
+	if (callback->rx)
+		rte_eth_remove_rx_callback(q.port_id, q.queue_id, callback->ethdev);
+	else
+		rte_eth_remove_tx_callback(q.port_id, q.queue_id, callback->ethdev);
 	rte_free((void *)(uintptr_t)callback->ethdev);
 	callback->ethdev = NULL;
 }
 
-void hauli_rx_callbacks_connect(struct haul_port *port)
+void hauli_callbacks_connect(struct haul_port *port)
 {
-	for (struct haul_port_rx_callback *c = port->callbacks; c; c = c->next)
+	for (struct haul_port_callback *c = port->callbacks; c; c = c->next)
 		if (!give(c))
-			hauli_port_note(port, "no memory to show received packets any more");
+			hauli_port_note(port, "no memory to show packets any more");
 }
 
-void hauli_rx_callbacks_disconnect(struct haul_port *port)
+void hauli_callbacks_disconnect(struct haul_port *port)
 {
-	for (struct haul_port_rx_callback *c = port->callbacks; c; c = c->next)
+	for (struct haul_port_callback *c = port->callbacks; c; c = c->next)
 		take(c);
 }
 
-void hauli_rx_callbacks_forget(struct haul_port *port)
+void hauli_callbacks_forget(struct haul_port *port)
 {
-	for (struct haul_port_rx_callback *c = port->callbacks; c; c = c->next)
+	for (struct haul_port_callback *c = port->callbacks; c; c = c->next)
 		c->port = NULL;
 }
 
-struct haul_port_rx_callback *haul_port_add_rx_callback(
-	struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg)
+struct haul_port_callback *haul_port_add_callback(
+	struct haul_port *port, unsigned queue, bool rx, haul_port_callback_fn *fn, void *arg)
 {
-	struct haul_port_rx_callback *callback;
+	struct haul_port_callback *callback;
 
 	HAUL_MISUSE_IF(!port || !fn, HAULI_NO_PORT);
 	if (queue >= haul_port_queues(port))
@@ -85,8 +96,12 @@ struct haul_port_rx_callback *haul_port_add_rx_callback(
 	callback = malloc(sizeof(*callback));
 	if (!callback)
 		return NULL;
-	*callback = (struct haul_port_rx_callback){
-		.next = port->callbacks, .port = port, .queue = queue, .fn = fn, .arg = arg};
+	*callback = (struct haul_port_callback){.next = port->callbacks,
+		.port = port,
+		.queue = queue,
+		.rx = rx,
+		.fn = fn,
+		.arg = arg};
 	if (!port->detached && !give(callback)) {
 		free(callback);
 		return NULL;
@@ -95,9 +110,9 @@ struct haul_port_rx_callback *haul_port_add_rx_callback(
 	return callback;
 }
 
-void haul_port_remove_rx_callback(struct haul_port_rx_callback *callback)
+void haul_port_remove_callback(struct haul_port_callback *callback)
 {
-	struct haul_port_rx_callback **at;
+	struct haul_port_callback **at;
 
 	HAUL_MISUSE_IF(!callback, "the callback is NULL");
 	if (callback->port) {

@@ -18,7 +18,7 @@ void hauli_port_close_device(struct haul_port *port)
 
 	if (port->nb_vdevs == 0)
 		return;
-	hauli_rx_callbacks_disconnect(port);
+	hauli_callbacks_disconnect(port);
 	if (port->kind->prints)
 		hauli_log_hold_all();
 	else

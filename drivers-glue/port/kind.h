@@ -113,7 +113,7 @@ struct haul_port {
 	bool handed_over; /* to another process: haul-dpdk/hand_over.h */
 	struct hauli_flow *flows; /* port/flows.h; the oldest first */
 	bool detached; /* there is no device, not yet or not any more */
-	struct haul_port_rx_callback *callbacks; /* port/callbacks.c */
+	struct haul_port_callback *callbacks; /* port/callbacks.c */
 	struct hauli_xstats before_xstats; /* of devices that it had before */
 	struct rte_eth_stats last; /* of devices that it had before, without hauli_missed() */
 	char notice[512];

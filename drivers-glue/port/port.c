@@ -71,7 +71,7 @@ static void destroy(struct haul_port *port)
 	hauli_watch_end(port);
 	if (!port->detached)
 		hauli_port_close_device(port);
-	hauli_rx_callbacks_forget(port);
+	hauli_callbacks_forget(port);
 	hauli_missed_end(port);
 	free(port->vdevs);
 	free(port->fds);
@@ -335,7 +335,7 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	}
 	hauli_missed_resume(port);
 	port->detached = false;
-	hauli_rx_callbacks_connect(port);
+	hauli_callbacks_connect(port);
 	note_mtu(port);
 	return 0;
 }

@@ -226,8 +226,8 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_get_stats, NULL, NULL)                                      \
 	X(haul_port_reset_stats, NULL)                                          \
 	X(haul_port_get_queue_info, NULL, 0, true, NULL)                        \
-	X(haul_port_add_rx_callback, NULL, 0, sees, NULL)                       \
-	X(haul_port_remove_rx_callback, NULL)                                   \
+	X(haul_port_add_callback, NULL, 0, true, sees, NULL)                    \
+	X(haul_port_remove_callback, NULL)                                      \
 	X(haul_host_create, NULL, NULL, LINE)                                   \
 	X(haul_host_start, NULL, io, LINE)                                      \
 	X(haul_host_stop, NULL)                                                 \

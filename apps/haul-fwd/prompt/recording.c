@@ -18,7 +18,7 @@
 struct recorded {
 	struct recorded *next;
 	unsigned port;
-	struct haul_port_rx_callback *callback;
+	struct haul_port_callback *callback;
 	struct hauli_u64_owned polls[FWD_BURST_MAX + 1]; /* the queue's poller; [0] is not used */
 	uint64_t began[FWD_BURST_MAX + 1]; /* fwd_recording_begin() */
 };
@@ -42,7 +42,7 @@ static void forget(void)
 
 	for (struct recorded *r = all; r; r = next) {
 		next = r->next;
-		haul_port_remove_rx_callback(r->callback);
+		haul_port_remove_callback(r->callback);
 		free(r);
 	}
 	all = NULL;
@@ -53,7 +53,7 @@ static bool record(struct haul_port *port, unsigned number, unsigned queue)
 	struct recorded *r = calloc(1, sizeof(*r));
 
 	if (r)
-		r->callback = haul_port_add_rx_callback(port, queue, count, r);
+		r->callback = haul_port_add_callback(port, queue, true, count, r);
 	if (!r || !r->callback) {
 		free(r);
 		return false;

@@ -7,4 +7,7 @@
 /* The ports have other queues: those are watched, if any are. False: no memory. No poller runs. */
 bool fwd_verbose_goes_on(struct haul_app *app);
 
+/* Prints what has not been printed yet. */
+void fwd_verbose_print(void);
+
 #endif

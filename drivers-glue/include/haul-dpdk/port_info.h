@@ -102,17 +102,18 @@ HAUL_API int haul_port_get_ptypes(
 HAUL_API int haul_port_read_eeprom(const struct haul_port *port, void *data, size_t size);
 
 /*
- * Calls fn with each burst that a queue receives, on the thread that polls it, before its handler;
- * fn changes nothing, and must not suspend. Returns a handle, or NULL: no such queue, or no memory.
- * haul_port_remove_rx_callback() ends it, also after the port is closed. Both while no poller uses
- * the port, in the thread that opened it. A port whose device comes later, or gets another one, is
- * seen then.
+ * Calls fn with each burst that a queue receives (rx), before its handler, or that is given to its
+ * transmit queue, on the thread that does so. A burst that did not fit a transmit queue is given to
+ * it again, and then shown again. fn changes nothing, and must not suspend. Returns a handle, or
+ * NULL: no such queue, or no memory. haul_port_remove_callback() ends it, also after the port is
+ * closed. Both while no poller uses the port, in the thread that opened it. A port whose device
+ * comes later, or gets another one, is seen then.
  */
-typedef void haul_port_rx_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
-struct haul_port_rx_callback;
-HAUL_API struct haul_port_rx_callback *haul_port_add_rx_callback(
-	struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg);
-HAUL_API void haul_port_remove_rx_callback(struct haul_port_rx_callback *callback);
+typedef void haul_port_callback_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
+struct haul_port_callback;
+HAUL_API struct haul_port_callback *haul_port_add_callback(
+	struct haul_port *port, unsigned queue, bool rx, haul_port_callback_fn *fn, void *arg);
+HAUL_API void haul_port_remove_callback(struct haul_port_callback *callback);
 
 #ifdef __cplusplus
 }

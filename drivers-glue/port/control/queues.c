@@ -45,14 +45,14 @@ static int reconfigure(struct haul_port *port, unsigned queues, char *errbuf, si
 	char line[HAULI_LOG_LINE];
 	int err;
 
-	hauli_rx_callbacks_disconnect(port);
+	hauli_callbacks_disconnect(port);
 	port->queues = queues;
 	err = hauli_port_reconfigure(port, errbuf, errlen);
 	if (err < 0) {
 		port->queues = before;
 		(void)hauli_port_reconfigure(port, line, sizeof(line));
 	}
-	hauli_rx_callbacks_connect(port);
+	hauli_callbacks_connect(port);
 	return err;
 }
 
