@@ -153,7 +153,9 @@ static void report(struct hauli_app *a)
 	struct haul_app_json *object;
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing the report", "");
-	if (!a->json) {
+	if (!a->json && a->hooks->totals) {
+		a->hooks->totals(&a->pub, a->out);
+	} else if (!a->json) {
 		hauli_app_report_totals(a, a->out);
 	} else {
 		object = haul_app_json_begin();

@@ -66,6 +66,8 @@ static int parsed(struct haul_app *app, struct haul_io_opts *io)
 {
 	int rc = fwd_parsed(app, io, &hooks);
 
+	if (fwd_testpmd_is_meant())
+		hooks.totals = fwd_quit_totals;
 	return rc == HAUL_APP_DONE ? fwd_prompt_parsed(app) : rc;
 }
 

@@ -17,6 +17,9 @@ int fwd_prompt_parsed(struct haul_app *app);
  * take commands. Returns an exit code. */
 int fwd_prompt_started(struct haul_app *app);
 
+/* totals() of haul-app for a command line of testpmd: what testpmd prints at the end. */
+void fwd_quit_totals(struct haul_app *app, FILE *out);
+
 /* In closed(): the terminal is as before, and gets the last line of testpmd, which scripts wait
  * for; the socket is gone. */
 void fwd_prompt_closed(void);

@@ -17,7 +17,8 @@ static bool waits_for_start(void)
 	.needs = "--interactive, --cmdline-file or --control", .has_effect = fwd_prompt_is_used
 const struct haul_app_option fwd_prompt_options[] = {
 	{"-i, --interactive", NULL, HAUL_APP_FLAG, &fwd_prompt_args.interactive,
-		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
+		.help = "take commands on stdin, with those of dpdk-testpmd (help all lists them); "
+			"do "
 			"not forward before \"start\", and print no periodic reports"},
 	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &fwd_prompt_args.auto_start,
 		.help = "forward from the start", .needs = "--interactive",
@@ -28,6 +29,10 @@ const struct haul_app_option fwd_prompt_options[] = {
 	{"--disable-device-start", NULL, HAUL_APP_FLAG, &fwd_prompt_args.ports_stopped,
 		.help = "leave all ports stopped until the command port start",
 		.needs = "--interactive, without --auto-start", .has_effect = waits_for_start},
+	{"--flow-isolate-all", NULL, HAUL_APP_FLAG, &fwd_prompt_args.isolated,
+		.help = "receive only what flow rules give to queues, as after the command flow "
+			"isolate all on",
+		COMMANDS},
 	{"--display-xstats", "NAME[,NAME]...", HAUL_APP_TEXT, &fwd_prompt_args.display_xstats,
 		.help = "show these of show port xstats with show port stats, too", COMMANDS},
 	{"--record-core-cycles", NULL, HAUL_APP_FLAG, &fwd_prompt_args.record_cycles,

@@ -11,6 +11,7 @@ struct fwd_prompt_args {
 	bool testpmd; /* --testpmd was not the first argument */
 	bool record_cycles, record_bursts; /* commands change them */
 	bool ports_stopped; /* at the start */
+	bool isolated; /* ports, from the start on */
 	const char *display_xstats; /* NULL: none */
 	const char *file; /* --cmdline-file; NULL: none, as the next */
 	const char *control;

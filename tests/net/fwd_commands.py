@@ -114,7 +114,7 @@ def test_recording():
 def test_stopped_ports():
     rc, out = typed("start\nport start 0\nport start 1\nstart\nstop\nquit\n", *NULL,
                     "--disable-device-start")
-    tap.ok(rc == 0 and "Port 0 is stopped: give port start 0 first" in out and
+    tap.ok(rc == 0 and "Not all ports were started: give port start 0 first" in out and
            out.count("packet forwarding - ports=2") == 1, "--disable-device-start", out)
 
 

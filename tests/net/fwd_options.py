@@ -59,7 +59,8 @@ OPTIONS = [
     ("--auto-start", ALL, ["--interactive"], NEVER),
     ("--disable-device-start", ALL, ["--interactive"], NEVER),
     *((option, ALL, ["--interactive"], NEVER) for option in (
-        "--record-core-cycles", "--record-burst-stats", "--display-xstats=x")),
+        "--record-core-cycles", "--record-burst-stats", "--display-xstats=x",
+        "--flow-isolate-all")),
     ("--order=any", ALL, ["--steal", "cluster"], NEVER),
     ("--hang-after=2s", ALL, ["--on-health", "/bin/true"], NEVER),
     ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),
@@ -69,7 +70,8 @@ OPTIONS = [
     ("--port-topology=loop", {"io", "mac", "macswap", "5tswap", "csum", "noisy"}, HERE, NEVER),
 ]
 # Those with an effect where there is a prompt of any kind.
-WITH_PROMPT = {"--record-core-cycles", "--record-burst-stats", "--display-xstats"}
+WITH_PROMPT = {"--record-core-cycles", "--record-burst-stats", "--display-xstats",
+               "--flow-isolate-all"}
 # Those of the start: a prompt that changes the mode does not bring them back.
 ONCE = {"--spread"}
 # Those that a prompt on the terminal leaves without effect.

@@ -39,8 +39,8 @@ def test_file():
         tap.ok(r.rc == 2 and failed == ["2", "3", "4", "5", "6", "7", "8", "10"],
                "wrong lines have file and number, and the exit code is 2", r)
         for said in ("Packet forwarding already started", "Command not found", "Bad arguments",
-                     "give a number from 1 to 512", "Invalid port 9", "there is no port 5",
-                     "Packet forwarding not started"):
+                     "9999 > 512 (maximum packet per burst)  ignored", "Invalid port 9",
+                     "there is no port 5", "Packet forwarding not started"):
             tap.ok(said in r.out, f"a wrong line: {said}", r)
         r = script(d, "set verbose 1\nset fwd rxonly\nstart tx_first\n", "--port", "ring:",
                    "--carriers", 1, "--duration", "0.5")
@@ -96,9 +96,13 @@ def test_pipe():
     tap.ok(rc == 0 and len(blocks(out)) == 2, "--auto-start: it forwards at once", out)
     rc, out = typed("bogus\nquit\n", *NULL)
     tap.ok(rc == 0 and "Command not found" in out, "a wrong command is no end", out)
-    rc, out = typed("help\n", *NULL)
-    tap.ok(rc == 0 and all(f"\n{c}" in out for c in ("start", "show fwd stats all", "set burst N")),
-           "help lists the commands", out)
+    rc, out = typed("help\nhelp all\nhelp ports\n", *NULL)
+    brief, everything, ports = re.split("help (?:all|ports)\n", out)
+    tap.ok(rc == 0 and all(f"\n{c}" in everything for c in ("start", "show fwd stats all",
+                                                            "set burst N")) and
+           "\nset burst N" not in brief and "    help ports " in brief and
+           "\nport start|stop PORT\n" in ports and "\nset burst N" not in ports,
+           "help lists sections, and their commands", out)
 
 
 def test_terminal():

@@ -84,22 +84,25 @@ OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "se
          "csum set ip|udp hw PORT", "vlan set strip on PORT", "set nbcore N", "set burst N",
          "show json", "show fwd stats all"]
 # Packets, after "set verbose", also those of the run that the end stops.
-SHOWN = r"port \d+/queue \d+: received \d+ packets\n|  src=.*\n|  and \d+ more\n"
+SHOWN = r"port \d+/queue \d+: (?:received|sent) \d+ packets\n|  (?:src=|ol_flags: ).*\n|" \
+    r"  and \d+ more\n"
 # What the program prints before it knows that a command fails.
 # Of packets, while a command runs; and what testpmd says before or after the line of a failure.
-VERBOSE = re.compile(r"port \d+/queue \d+: |  src=|Configuring Port |Port \d+: [0-9A-F:]{17}$|"
+VERBOSE = re.compile(r"port \d+/queue \d+: |  src=|  ol_flags: |Configuring Port |"
+                     r"Port \d+: [0-9A-F:]{17}$|"
                      r"Port \d+: VLAN-filtering|rx_vlan_\w+_set|error desc: |Parse tunnel is|"
                      r"[\w-]+ checksum offload is (hw|sw)$|Checking link|"
-                     r"Configuration of RSS hash|Set link (up|down) fail")
+                     r"Configuration of RSS hash|Set link (up|down) fail|Error during |"
+                     r"The valid ports array|Port \d+ modified RSS|Invalid [RT]x queue_id")
 PROGRESS = ("Stopping ports...", "Telling cores", "Waiting for lcores",
             "Closing ports...", "Resetting ports...", "The reta size of port")
 
 
 def forms():
     """The forms of all commands."""
-    rc, out = typed("help\n", "--port", "null:", "--carriers", 1)
+    rc, out = typed("help all\n", "--port", "null:", "--carriers", 1)
     found = re.findall(r"^([a-z][^\n]*)\n    [A-Z1]", out, re.M)
-    return [form for form in found if form not in ("quit", "help", "help all")]
+    return [form for form in found if form != "quit" and not form.startswith("help")]
 
 
 class Program:

@@ -13,6 +13,7 @@
 #define LACKS "haul has no function for it; it is the PMD's default"
 #define SPLIT "frames are received in one buffer, or in several of the same size"
 #define ENCAP "flow rules have no such actions"
+#define RULES "the flow rules of haul-fwd are single ones: see help flow"
 
 /* The first words, with | between choices; *: any one. The first row that fits counts. */
 static const struct {
@@ -49,17 +50,22 @@ static const struct {
 	{"bpf-load|bpf-unload", "haul-fwd runs no BPF programs"},
 	{"set rxoffs|rxpkts|rxhdrs", SPLIT},
 	{"show config rxoffs|rxpkts|rxhdrs", SPLIT},
+	{"show config txtimes", "frames of txonly have no times"},
+	{"show config dcbfwdtc", "haul-fwd has no traffic classes"},
 	{"set txtimes", "frames of txonly have no times; --mode generate sends at times"},
 	{"set pfc_ctrl|pfc_queue_ctrl|stat_qmap", LACKS},
 	{"set port * uta|queue|rxq|fec_mode|led|eeprom", LACKS},
 	{"show port * fec|fec_mode|speed_lanes", LACKS},
 	{"show|set port cman", LACKS},
-	{"show port fdir|dcb_tc", LACKS},
+	{"show|clear port fdir|dcb_tc", LACKS},
 	{"show port info * representor", LACKS},
 	{"show port * flow", LACKS},
 	{"show port * tx_metadata", LACKS},
 	{"show port * rss reta", "show buckets PORT shows the redirection table"},
 	{"vlan set stripq", LACKS},
+	{"flow aged|update|dump|tunnel|indirect_action|flex_item", RULES},
+	{"flow configure|info|push|pull|queue|group|hash", RULES},
+	{"flow pattern_template|actions_template|template_table", RULES},
 	{"show port * module_eeprom", "DPDK's function for it is experimental"},
 	{"port config all txpt|txht|txwt|rxpt|rxht|rxwt|txfreet|txrst|rxfreet", LACKS},
 	{"port config all drop-en|max-lro-pkt-size", LACKS},

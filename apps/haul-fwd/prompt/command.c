@@ -13,6 +13,7 @@
 
 const struct fwd_command *const fwd_commands[] = {
 	fwd_commands_run,
+	fwd_commands_help,
 	fwd_commands_capture,
 	fwd_commands_show,
 	fwd_commands_set,
@@ -167,8 +168,11 @@ bool fwd_each_port(const struct fwd_call *call, const char *word,
 		return good;
 	}
 	if (end == word || *end || port >= n) {
-		/* The line of testpmd. */
-		fprintf(call->out, "Invalid port %s\n", word);
+		/* The lines of testpmd. */
+		fprintf(call->out, "Invalid port %s\nThe valid ports array is [", word);
+		for (unsigned i = 0; i < n; i++)
+			fprintf(call->out, " %u", i);
+		fprintf(call->out, " ]\n");
 		return false;
 	}
 	return fn(call, (unsigned)port);

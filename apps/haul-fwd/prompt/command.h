@@ -41,7 +41,8 @@ struct fwd_command {
 };
 
 /* The tables, each ended by NULL: a form. */
-extern const struct fwd_command fwd_commands_run[]; /* start, stop, quit, help */
+extern const struct fwd_command fwd_commands_run[]; /* start, stop, quit */
+extern const struct fwd_command fwd_commands_help[];
 extern const struct fwd_command fwd_commands_show[]; /* of forwarding and its configuration */
 extern const struct fwd_command fwd_commands_set[];
 extern const struct fwd_command fwd_commands_ports[];

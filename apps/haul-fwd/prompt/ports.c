@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_flow.h>
 #include <haul-dpdk/port_info.h>
 
 #include "../forward.h"
 #include "../modes/csum.h"
+#include "../testpmd_args.h"
 #include "address.h"
 #include "command.h"
 #include "ports.h"
@@ -76,6 +78,37 @@ int fwd_ports_stop_refused(struct haul_app *app)
 	return stop_from(app, i);
 }
 
+/* Some PMDs take it only while the port is stopped. */
+static int isolate(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	struct rte_flow_error error = {0};
+	int err = haul_port_stop(port, errbuf, errlen);
+
+	if (err)
+		return err;
+	err = haul_port_flow_isolate(port, true, &error);
+	if (err) {
+		snprintf(errbuf, errlen, "%s", error.message ? error.message : strerror(-err));
+		return err;
+	}
+	return haul_port_start(port, errbuf, errlen);
+}
+
+int fwd_ports_isolate(struct haul_app *app)
+{
+	char errbuf[512];
+
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		if (!haul_io_is_attached(app->io, i) ||
+			isolate(app->ports[i], errbuf, sizeof(errbuf)) == 0)
+			continue;
+		haul_app_say(
+			app->program, "Failed to apply isolated mode on port %u: %s", i, errbuf);
+		return HAUL_APP_FAILED;
+	}
+	return HAUL_APP_DONE;
+}
+
 static bool show_one(const struct fwd_call *call, unsigned i)
 {
 	struct haul_port *port = fwd_port_of(call, i);
@@ -96,28 +129,29 @@ static bool show_port(const struct fwd_call *call)
 
 static bool show_summary(const struct fwd_call *call)
 {
+	const bool specs = !fwd_testpmd_is_meant();
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	char speed[24];
 	struct haul_port_info info;
 
 	fprintf(call->out, "Number of available ports: %u\n", call->app->nb_ports);
-	fprintf(call->out, "%-4s %-17s %-12s %-14s %-8s %-8s %s\n", "Port", "MAC Address", "Name",
-		"Driver", "Status", "Link", "Spec");
+	fprintf(call->out, "%-4s %-17s %-12s %-14s %-8s %s\n", "Port", "MAC Address", "Name",
+		"Driver", "Status", specs ? "Link     Spec" : "Link");
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
 		const struct rte_ether_addr own = haul_port_mac(fwd_port_of(call, i));
+		const char *spec = specs ? haul_port_spec(fwd_port_of(call, i)) : "";
 		struct haul_port_device device;
 
 		if (haul_port_get_info(fwd_port_of(call, i), &info) != 0 ||
 			haul_port_get_device(fwd_port_of(call, i), 0, &device) != 0) {
-			fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, "-", "-",
-				"-", "none", "-", haul_port_spec(fwd_port_of(call, i)));
+			fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-*s%s\n", i, "-", "-", "-",
+				"none", specs ? 9 : 0, "-", spec);
 			continue;
 		}
 		rte_ether_format_addr(mac, sizeof(mac), &own);
-		fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-8s %s\n", i, mac, device.name,
-			info.dev.driver_name, info.link.link_status ? "up" : "down",
-			fwd_show_port_speed(speed, info.link.link_speed),
-			haul_port_spec(fwd_port_of(call, i)));
+		fprintf(call->out, "%-4u %-17s %-12s %-14s %-8s %-*s%s\n", i, mac, device.name,
+			info.dev.driver_name, info.link.link_status ? "up" : "down", specs ? 9 : 0,
+			fwd_show_port_speed(speed, info.link.link_speed), spec);
 	}
 	return true;
 }
@@ -126,7 +160,8 @@ static bool clear_one(const struct fwd_call *call, unsigned i)
 {
 	haul_port_reset_stats(fwd_port_of(call, i));
 	fwd_show_port_begin_rates(i);
-	fprintf(call->out, "\n  NIC statistics for port %u cleared\n", i);
+	if (strcmp(WORD(2), "stats") == 0)
+		fprintf(call->out, "\n  NIC statistics for port %u cleared\n", i);
 	return true;
 }
 
@@ -175,9 +210,10 @@ static bool show_queue(const struct fwd_call *call, unsigned i)
 	if (q >= haul_port_queues(port)) {
 		fprintf(call->out, "Invalid %s queue_id=%u: port %u has %u\n", rx ? "Rx" : "Tx",
 			(unsigned)q, i, haul_port_queues(port));
-		return false;
+		err = -EINVAL;
+	} else {
+		err = fwd_show_port_queue(port, i, (unsigned)q, rx, call->out);
 	}
-	err = fwd_show_port_queue(port, i, (unsigned)q, rx, call->out);
 	if (!err)
 		return true;
 	fprintf(call->out,
@@ -368,6 +404,10 @@ static bool set_promiscuous_one(const struct fwd_call *call, unsigned i)
 	int err = (all ? haul_port_set_allmulticast : haul_port_set_promiscuous)(
 		fwd_port_of(call, i), fwd_is_on(WORD(3)), errbuf, sizeof(errbuf));
 
+	if (err)
+		fprintf(call->out, "Error during %s %s mode for port %u: %s\n",
+			fwd_is_on(WORD(3)) ? "enabling" : "disabling",
+			all ? "all-multicast" : "promiscuous", i, strerror(-err));
 	return fwd_result(call, err, errbuf);
 }
 

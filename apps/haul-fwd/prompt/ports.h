@@ -19,4 +19,7 @@ int fwd_ports_stop(struct haul_app *app);
  * after lines, and cannot be started until commands ask for less. */
 int fwd_ports_stop_refused(struct haul_app *app);
 
+/* At the start: all ports receive only what flow rules give to queues. Returns an exit code. */
+int fwd_ports_isolate(struct haul_app *app);
+
 #endif

@@ -16,6 +16,7 @@
 #include "console.h"
 #include "control.h"
 #include "ports.h"
+#include "quit.h"
 #include "recording.h"
 
 #define FILE_MAX (UINT64_C(64) << 20) /* bytes of --cmdline-file */
@@ -36,7 +37,7 @@ int fwd_prompt_parsed(struct haul_app *app)
 		haul_app_plain_reports(app); /* the terminal is the prompt's */
 	}
 	app->leave_out = args->interactive && fwd_testpmd_is_meant();
-	if (args->file || !fwd_prompt_starts() || app->leave_out)
+	if (args->file || args->isolated || !fwd_prompt_starts() || app->leave_out)
 		return haul_app_pause(app);
 	return HAUL_APP_DONE;
 }
@@ -140,6 +141,8 @@ int fwd_prompt_started(struct haul_app *app)
 	fwd_chosen_xstats_set(args->display_xstats);
 	if (args->control)
 		rc = fwd_control_open(app, args->control);
+	if (rc == HAUL_APP_DONE && args->isolated)
+		rc = fwd_ports_isolate(app);
 	if (rc == HAUL_APP_DONE && args->ports_stopped && !fwd_prompt_starts())
 		rc = fwd_ports_stop(app);
 	else if (rc == HAUL_APP_DONE && app->leave_out)
@@ -169,6 +172,5 @@ void fwd_prompt_closed(void)
 	restore_terminal();
 	haul_app_before_death(NULL);
 	fwd_control_close();
-	if (has_prompt && isatty(STDOUT_FILENO))
-		printf("\nBye...\n");
+	fwd_quit_print_closed(has_prompt && isatty(STDOUT_FILENO));
 }

@@ -38,14 +38,30 @@ static bool apply(const struct fwd_call *call, unsigned port, uint64_t functions
 /* "port config P rss NAME" */
 static bool set_one(const struct fwd_call *call, unsigned i)
 {
-	uint64_t functions;
+	struct haul_port_info info;
+	uint64_t functions, had;
 
-	return read_functions(call, WORD(4), &functions) && apply(call, i, functions, NULL, 0);
+	if (!read_functions(call, WORD(4), &functions))
+		return false;
+	had = haul_port_get_info(call->app->ports[i], &info) == 0 ? info.dev.flow_type_rss_offloads
+								  : functions;
+	if ((functions & had) != functions)
+		fprintf(call->out,
+			"Port %u modified RSS hash function based on hardware "
+			"support,requested:%#" PRIx64 " configured:%#" PRIx64 "\n",
+			i, functions, functions & had);
+	return apply(call, i, functions, NULL, 0);
 }
 
 static bool set(const struct fwd_call *call)
 {
-	return fwd_each_port(call, WORD(2), set_one);
+	uint64_t functions;
+
+	if (!fwd_each_port(call, WORD(2), set_one))
+		return false;
+	if (fwd_rss_functions(WORD(4), &functions))
+		fprintf(call->out, "rss_hf %#" PRIx64 "\n", functions);
+	return true;
 }
 
 /* The bytes of a key in hexadecimal; 0: it is none. */

@@ -7,6 +7,7 @@
 #include "ports.h"
 #include "recording.h"
 #include "statistics.h"
+#include "verbose.h"
 
 static bool start(const struct fwd_call *call, uint64_t tx_first)
 {
@@ -53,6 +54,7 @@ static bool run_stop(const struct fwd_call *call)
 	fprintf(call->out, "Telling cores to stop...\nWaiting for lcores to finish...\n");
 	if (fwd_stop(call->app) != HAUL_APP_DONE)
 		return false;
+	fwd_verbose_print();
 	fwd_statistics_print(call);
 	fprintf(call->out, "\nDone.\n");
 	return true;
@@ -64,16 +66,6 @@ static bool run_quit(const struct fwd_call *call)
 	return true;
 }
 
-static bool run_help(const struct fwd_call *call)
-{
-	const struct fwd_command *c;
-
-	for (unsigned t = 0; fwd_commands[t]; t++)
-		for (c = fwd_commands[t]; c->form; c++)
-			fprintf(call->out, "%s\n    %s\n", c->form, c->help);
-	return true;
-}
-
 const struct fwd_command fwd_commands_run[] = {
 	{"start", run_start, "Start to forward, with what was set."},
 	{"start tx_first", run_tx_first,
@@ -81,7 +73,5 @@ const struct fwd_command fwd_commands_run[] = {
 	{"start tx_first N", run_tx_first_n, "The same with N bursts."},
 	{"stop", run_stop, "Stop to forward, and show the statistics since start."},
 	{"quit", run_quit, "End the program."},
-	{"help", run_help, "List the commands."},
-	{"help all", run_help, "List the commands."},
 	{0},
 };

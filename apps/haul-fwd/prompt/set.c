@@ -70,6 +70,12 @@ static bool set_burst(const struct fwd_call *call)
 {
 	char errbuf[256];
 
+	if (call->words[2].number > FWD_BURST_MAX) {
+		fprintf(call->out,
+			"nb pkt per burst: %" PRIu64 " > %d (maximum packet per burst)  ignored\n",
+			call->words[2].number, FWD_BURST_MAX);
+		return false;
+	}
 	if (!set_number(call, "--burst", "Number of packets per burst"))
 		return false;
 	return haul_app_is_paused(call->app) ||
@@ -252,8 +258,11 @@ static bool set_nbcore(const struct fwd_call *call)
 	char list[32];
 
 	if (n == 0 || n > call->app->plan->carriers) {
-		fprintf(call->out, "give 1 to %u: the program began with so many carriers\n",
-			call->app->plan->carriers);
+		fprintf(call->out,
+			n ? "nb fwd cores %" PRIu64 " > %u (max. number of configured lcores) - "
+			    "ignored\n"
+			  : "nb fwd cores %" PRIu64 ": give 1 to %u\n",
+			n, call->app->plan->carriers);
 		return false;
 	}
 	snprintf(list, sizeof(list), "0-%" PRIu64, n - 1);
@@ -275,8 +284,10 @@ static bool add_carrier_on(const struct fwd_call *call, unsigned cpu, char *list
 		snprintf(list + len, size - len, "%s%u", len ? "," : "", c);
 		return true;
 	}
-	fprintf(call->out, "No carrier is on CPU %u: show config cores tells where they are\n",
-		cpu);
+	fprintf(call->out,
+		"lcore %u not enabled: no carrier is on CPU %u; show config cores tells where they "
+		"are\n",
+		cpu, cpu);
 	return false;
 }
 

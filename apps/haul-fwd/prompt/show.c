@@ -9,6 +9,7 @@
 #include "../forward.h"
 #include "../modes/txonly.h"
 #include "../run.h"
+#include "../testpmd_args.h"
 #include "../topology.h"
 #include "command.h"
 #include "statistics.h"
@@ -32,12 +33,15 @@ static void print_stream(const struct fwd_stream *s, FILE *out)
 {
 	const struct rte_ether_addr to = fwd_peer_mac(s->to);
 	const int node = s->app->plan->places[s->carrier].node;
+	const bool specs = !fwd_testpmd_is_meant();
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	rte_ether_format_addr(mac, sizeof(mac), &to);
-	fprintf(out, "  RX P=%u/Q=%u (socket %d, %s) -> TX P=%u/Q=%u (socket %d, %s) peer=%s\n",
-		s->port, s->queue, RTE_MAX(node, 0), haul_port_spec(s->app->ports[s->port]), s->to,
-		s->carrier, RTE_MAX(node, 0), haul_port_spec(s->app->ports[s->to]), mac);
+	fprintf(out, "  RX P=%u/Q=%u (socket %d%s%s) -> TX P=%u/Q=%u (socket %d%s%s) peer=%s\n",
+		s->port, s->queue, RTE_MAX(node, 0), specs ? ", " : "",
+		specs ? haul_port_spec(s->app->ports[s->port]) : "", s->to, s->carrier,
+		RTE_MAX(node, 0), specs ? ", " : "",
+		specs ? haul_port_spec(s->app->ports[s->to]) : "", mac);
 }
 
 void fwd_print_forwarding(const struct fwd_call *call)
@@ -47,10 +51,13 @@ void fwd_print_forwarding(const struct fwd_call *call)
 	char name[16];
 
 	fprintf(call->out,
-		"%s packet forwarding%s - ports=%u - cores=%u - streams=%u - handler=%s\n",
+		"%s packet forwarding%s - ports=%u - cores=%u - streams=%u - NUMA support enabled, "
+		"MP allocation mode: native%s\n",
 		fwd_run_name(name, next), next.retries ? " with retry" : "", fwd_topology_ports(),
 		count_forwarding(app), fwd_streams(app, HAUL_ALL, NULL, NULL),
-		next.coroutine ? "coroutine" : "burst");
+		fwd_testpmd_is_meant()   ? ""
+			: next.coroutine ? " - handler=coroutine"
+					 : " - handler=burst");
 	if (next.retries)
 		fprintf(call->out, "TX retry num: %u, delay between TX retries: %uus\n",
 			next.retries, next.retry_us);
@@ -85,29 +92,28 @@ static void print_thresholds(FILE *out, const char *side, struct rte_eth_thresh 
 		t.pthresh, t.hthresh, t.wthresh);
 }
 
-static void print_queues(const struct haul_port *port, bool rx, FILE *out)
+/* As testpmd, of the first one. */
+static void print_queue(const struct haul_port *port, bool rx, FILE *out)
 {
 	const struct haul_port_config *config = haul_port_config(port);
 	uint64_t offloads = rx ? config->rx_offloads : config->tx_offloads;
 
-	for (unsigned q = 0; q < haul_port_queues(port); q++) {
-		struct haul_queue_info info = {.offloads = 0};
+	struct haul_queue_info info = {.offloads = 0};
 
-		(void)haul_port_get_queue_info(port, q, rx, &info);
-		fprintf(out, "    %s queue: %u\n", rx ? "RX" : "TX", q);
-		if (rx) {
-			fprintf(out, "      RX desc=%u - RX free threshold=%u\n", info.rx.nb_desc,
-				info.rx.conf.rx_free_thresh);
-			print_thresholds(out, "RX", info.rx.conf.rx_thresh);
-			fprintf(out, "      RX Offloads=0x%" PRIx64 "\n", offloads | info.offloads);
-			continue;
-		}
-		fprintf(out, "      TX desc=%u - TX free threshold=%u\n", info.tx.nb_desc,
-			info.tx.conf.tx_free_thresh);
-		print_thresholds(out, "TX", info.tx.conf.tx_thresh);
-		fprintf(out, "      TX offloads=0x%" PRIx64 " - TX RS bit threshold=%u\n",
-			offloads | info.offloads, info.tx.conf.tx_rs_thresh);
+	(void)haul_port_get_queue_info(port, 0, rx, &info);
+	fprintf(out, "    %s queue: 0\n", rx ? "RX" : "TX");
+	if (rx) {
+		fprintf(out, "      RX desc=%u - RX free threshold=%u\n", info.rx.nb_desc,
+			info.rx.conf.rx_free_thresh);
+		print_thresholds(out, "RX", info.rx.conf.rx_thresh);
+		fprintf(out, "      RX Offloads=0x%" PRIx64 "\n", offloads | info.offloads);
+		return;
 	}
+	fprintf(out, "      TX desc=%u - TX free threshold=%u\n", info.tx.nb_desc,
+		info.tx.conf.tx_free_thresh);
+	print_thresholds(out, "TX", info.tx.conf.tx_thresh);
+	fprintf(out, "      TX offloads=0x%" PRIx64 " - TX RS bit threshold=%u\n",
+		offloads | info.offloads, info.tx.conf.tx_rs_thresh);
 }
 
 void fwd_print_rxtx(const struct fwd_call *call)
@@ -115,21 +121,23 @@ void fwd_print_rxtx(const struct fwd_call *call)
 	const struct haul_io_opts *io = haul_app_io_opts(call->app);
 	char name[16];
 
-	fprintf(call->out, "  %s packet forwarding packets/burst=%u poller=%s\n",
-		fwd_run_name(name, fwd_run_next()), io->burst, haul_poll_name(io->policy.how));
+	fprintf(call->out, "  %s packet forwarding packets/burst=%u%s%s\n",
+		fwd_run_name(name, fwd_run_next()), io->burst,
+		fwd_testpmd_is_meant() ? "" : " poller=",
+		fwd_testpmd_is_meant() ? "" : haul_poll_name(io->policy.how));
 	fprintf(call->out, "  nb forwarding cores=%u - nb forwarding ports=%u\n",
 		count_forwarding(call->app), fwd_topology_ports());
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
 		const struct haul_port *port = call->app->ports[i];
 
-		if (!fwd_topology_forwards(i))
+		if (!haul_io_is_attached(call->app->io, i))
 			continue;
 		fprintf(call->out, "  port %u: RX queue number: %u Tx queue number: %u\n", i,
 			haul_port_queues(port), haul_port_queues(port));
 		fprintf(call->out, "    Rx offloads=0x%" PRIx64 " Tx offloads=0x%" PRIx64 "\n",
 			haul_port_config(port)->rx_offloads, haul_port_config(port)->tx_offloads);
-		print_queues(port, true, call->out);
-		print_queues(port, false, call->out);
+		print_queue(port, true, call->out);
+		print_queue(port, false, call->out);
 	}
 }
 

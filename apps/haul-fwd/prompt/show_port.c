@@ -11,6 +11,7 @@
 #include <haul-dpdk/port_info.h>
 
 #include "../rss.h"
+#include "../testpmd_args.h"
 #include "chosen_xstats.h"
 
 #define BORDER "########################"
@@ -33,7 +34,8 @@ static void print_device(FILE *out, const struct haul_port *port, const struct h
 	fprintf(out, "Firmware-version: %s\n",
 		info->firmware[0] ? info->firmware : "not available");
 	fprintf(out, "Devargs: %s\n", info->devargs);
-	fprintf(out, "Port spec: %s\n", haul_port_spec(port));
+	if (!fwd_testpmd_is_meant())
+		fprintf(out, "Port spec: %s\n", haul_port_spec(port));
 	if (info->ethdevs > 1)
 		fprintf(out, "Number of devices: %u\n", info->ethdevs);
 	fprintf(out, "Connect to socket: %d\n", RTE_MAX(info->socket, 0));
@@ -259,15 +261,19 @@ void fwd_show_port_stats(const struct haul_port *port, unsigned number, FILE *ou
 void fwd_show_port_rss(const struct haul_port *port, unsigned number, bool key, FILE *out)
 {
 	uint8_t bytes[HAUL_RSS_KEY_MAX], len = 0;
+	struct haul_port_info info;
 	uint64_t functions;
 	char line[256];
+	int err;
 
-	if (haul_port_get_rss(port, &functions, bytes, &len, line, sizeof(line)) < 0) {
-		fprintf(out, "%s\n", line);
-		return;
-	}
-	if (!functions) {
-		fprintf(out, "RSS disabled\n");
+	err = haul_port_get_rss(port, &functions, bytes, &len, line, sizeof(line));
+	if (err < 0 || !functions) {
+		bool no_size = haul_port_get_info(port, &info) == 0 && info.dev.hash_key_size == 0;
+
+		fprintf(out, "%s\n",
+			no_size           ? "dev_info did not provide a valid hash key size"
+				: err < 0 ? line
+					  : "RSS disabled");
 		return;
 	}
 	fprintf(out, "RSS functions:\n");

@@ -67,19 +67,22 @@ unsigned fwd_streams(const struct haul_app *app, unsigned carrier,
 {
 	struct haul_queue_stats st;
 	unsigned n = 0;
+	bool any = true; /* queues of this number */
 
-	for (unsigned i = 0; i < app->nb_ports; i++) {
-		if (!fwd_topology_forwards(i) || !haul_io_is_attached(app->io, i))
-			continue;
-		for (unsigned q = 0; haul_io_get_queue_stats(app->io, i, q, &st); q++) {
-			const struct fwd_stream stream = {
-				app, i, q, fwd_topology_peer(i), st.carrier, st};
-
+	for (unsigned q = 0; any; q++) {
+		any = false;
+		for (unsigned i = 0; i < app->nb_ports; i++) {
+			if (!fwd_topology_forwards(i) || !haul_io_is_attached(app->io, i) ||
+				!haul_io_get_queue_stats(app->io, i, q, &st))
+				continue;
+			any = true;
 			if (carrier != HAUL_ALL && st.carrier != carrier)
 				continue;
 			n++;
 			if (fn)
-				fn(&stream, out);
+				fn(&(struct fwd_stream){app, i, q, fwd_topology_peer(i), st.carrier,
+					   st},
+					out);
 		}
 	}
 	return n;

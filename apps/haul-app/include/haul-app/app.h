@@ -121,6 +121,10 @@ struct haul_app_hooks {
 	/* Bytes of a frame that packet buffers hold at least, if the MTU does not need more; at
 	 * most HAUL_POOL_FRAME_MAX. Read after parsed(). */
 	unsigned frame;
+
+	/* Prints the report at the end, in place of the tables and of report() (not with --json):
+	 * for a program whose output has the form of another one's. May be set by parsed(). */
+	void (*totals)(struct haul_app *app, FILE *out);
 };
 
 /* Runs a packet program. Returns the exit code of the process. Once per process. */
