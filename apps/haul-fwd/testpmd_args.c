@@ -8,11 +8,15 @@
 
 #include <haul-app/app.h>
 
+#include "testpmd_getopt.h"
 #include "testpmd_names.h"
 
 #define LIST_MOST (64 * 4) /* characters of the CPUs of a mask */
+#define PCI_CLASS_NETWORK 0x02
+#define EMPTY_PORTS 8
 
-static bool is_meant;
+static bool is_meant, wants_json;
+static unsigned long period_s; /* --stats-period without -i */
 
 /* Arguments of EAL. */
 enum place { LCORES, MASK, PORT, PCI, DROPPED, EAL };
@@ -102,6 +106,31 @@ static void add_port(struct args *to, const char *prefix, const char *device)
 	free(spec);
 }
 
+/* testpmd takes what it finds of the devices that -a names: "-a 0:0.0" says that it takes none. */
+static bool is_nic(const char *device)
+{
+	unsigned domain = 0, bus, slot, function, class;
+	char path[64];
+	FILE *file;
+	bool is;
+
+	if (sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4) {
+		domain = 0;
+		if (sscanf(device, "%x:%x.%x", &bus, &slot, &function) != 3)
+			return true; /* not by its address: the port's own check tells */
+	}
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%04x:%02x:%02x.%x/class", domain, bus,
+		slot, function);
+	file = fopen(path, "r");
+	is = file && fscanf(file, "%x", &class) == 1 && class >> 16 == PCI_CLASS_NETWORK;
+	if (file)
+		fclose(file);
+	if (!is)
+		fprintf(stderr, "haul-fwd: note: -a %s is left out: it is no network device\n",
+			device);
+	return is;
+}
+
 static void take_eal(struct args *to, struct args *eal, enum place place, const char *arg,
 	const char *value, bool is_joined)
 {
@@ -117,7 +146,8 @@ static void take_eal(struct args *to, struct args *eal, enum place place, const 
 		add_port(to, strncmp(value, "virtio_user", 11) == 0 ? "net_" : "", value);
 		break;
 	case PCI:
-		add_port(to, "pci:", value);
+		if (is_nic(value))
+			add_port(to, "pci:", value);
 		break;
 	case EAL:
 		add(eal, arg);
@@ -249,17 +279,81 @@ static int translate(struct args *to, char **argv, bool *has_cores)
 	return words;
 }
 
+/* These say anew which ports forward; of several the last one holds. */
+static bool chooses_ports(const char *arg)
+{
+	const char *value;
+
+	return is_option(arg, "--nb-ports", &value) || is_option(arg, "--portmask", &value) ||
+		is_option(arg, "--portlist", &value);
+}
+
+/* The words of such an option that another one follows, else 0. */
+static int pass_over(char **argv)
+{
+	if (!chooses_ports(argv[0]))
+		return 0;
+	for (char **later = argv + 1; *later; later++)
+		if (chooses_ports(*later))
+			return strchr(argv[0], '=') ? 1 : 2;
+	return 0;
+}
+
+/* --stats-period without -i: its statistics are testpmd's, see prompt/unattended.c. */
+static int take_period(char **argv, bool interactive)
+{
+	const char *value;
+	char *end;
+	int words;
+
+	if (interactive || !is_option(argv[0], "--stats-period", &value))
+		return 0;
+	words = value ? 1 : 2;
+	if (!value)
+		value = value_of(argv);
+	period_s = strtoul(value, &end, 10);
+	if (*end || period_s == 0 || period_s > UINT16_MAX) {
+		fprintf(stderr, "haul-fwd: --stats-period %s: give 1 to %u (seconds)\n", value,
+			UINT16_MAX);
+		exit(HAUL_APP_USAGE);
+	}
+	return words;
+}
+
+static bool has_option(char **argv, const char *name, const char *or_name)
+{
+	for (; *argv; argv++)
+		if (strcmp(*argv, name) == 0 || strcmp(*argv, or_name) == 0)
+			return true;
+	return false;
+}
+
+/* testpmd starts without a device, too; "port attach" gives it some. */
+static void add_empty_ports(struct args *to)
+{
+	fprintf(stderr, "haul-fwd: note: there is no device; %u ports are empty, for port attach\n",
+		EMPTY_PORTS);
+	for (unsigned i = 0; i < EMPTY_PORTS; i++)
+		add_pair(to, "--port", "empty:queues=1");
+}
+
 /* testpmd's options; true if they choose the number of cores. */
 static bool read_options(struct args *to, char **argv)
 {
-	bool has_cores = false, interactive = false;
+	bool has_cores = false, interactive = has_option(argv, "-i", "--interactive");
 	const char *value;
 
-	for (char **a = argv; *a; a++)
-		interactive |= strcmp(*a, "-i") == 0 || strcmp(*a, "--interactive") == 0;
+	wants_json = has_option(argv, "--json", "--json");
+	if (interactive && !has_option(to->items, "--port", "--port") &&
+		!has_option(argv, "--port", "--help"))
+		add_empty_ports(to);
 	while (*argv) {
 		int words = translate(to, argv, &has_cores);
 
+		if (words == 0)
+			words = pass_over(argv);
+		if (words == 0)
+			words = take_period(argv, interactive);
 		if (words == 0)
 			words = leave_out(argv, interactive);
 		if (words == 0 && is_option(argv[0], "--tx-first", &value)) {
@@ -296,7 +390,7 @@ char **fwd_testpmd_args(int *argc, char **argv)
 	while (*arg && strcmp(*arg, "--") != 0)
 		arg += read_eal(&to, &eal, arg);
 	/* testpmd forwards on one core unless it is told otherwise. */
-	if (!read_options(&to, *arg ? arg + 1 : arg))
+	if (!read_options(&to, fwd_testpmd_getopt(*arg ? arg + 1 : arg)))
 		add(&to, "--nb-cores=1");
 	if (eal.n > 0)
 		add(&to, "--eal");
@@ -309,4 +403,14 @@ char **fwd_testpmd_args(int *argc, char **argv)
 bool fwd_testpmd_is_meant(void)
 {
 	return is_meant;
+}
+
+bool fwd_testpmd_speaks(void)
+{
+	return is_meant && !wants_json;
+}
+
+unsigned fwd_testpmd_period_s(void)
+{
+	return (unsigned)period_s;
 }

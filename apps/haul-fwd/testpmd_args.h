@@ -15,4 +15,10 @@ char **fwd_testpmd_args(int *argc, char **argv);
 /* True: it was. The prompt is testpmd's then. */
 bool fwd_testpmd_is_meant(void);
 
+/* True: it was, and stdout is not that of --json: lines of testpmd's may be printed. */
+bool fwd_testpmd_speaks(void);
+
+/* Its --stats-period, in seconds, if there was no -i; else 0. */
+unsigned fwd_testpmd_period_s(void);
+
 #endif

@@ -355,25 +355,40 @@ static bool close_or_reset(const struct fwd_call *call)
 	return change_ports(call, closes ? "Closing" : "Resetting", closes ? close_one : reset_one);
 }
 
+/* A PCI device by its address alone, as testpmd takes it. */
+static const char *full_spec(char *buf, size_t size, const char *spec)
+{
+	unsigned domain, bus, slot, function;
+
+	if (sscanf(spec, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
+		sscanf(spec, "%x:%x.%x", &bus, &slot, &function) != 3)
+		return spec;
+	snprintf(buf, size, "pci:%s", spec);
+	return buf;
+}
+
 static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const char *spec)
 {
-	char errbuf[512];
+	char errbuf[512], full[sizeof(call->words[0].text) + sizeof("pci:")];
 
 	return fwd_result(call,
-		       haul_port_set_spec(fwd_port_of(call, i), spec, errbuf, sizeof(errbuf)),
+		       haul_port_set_spec(fwd_port_of(call, i), full_spec(full, sizeof(full), spec),
+			       errbuf, sizeof(errbuf)),
 		       errbuf) &&
 		attach_or_detach_one(call, i);
 }
 
-/* As testpmd's command: the port gets the first number that is free. */
+/* As testpmd's command: the port gets the first number that is free, here of an empty port, or else
+ * of one that was detached. */
 static bool attach_new(const struct fwd_call *call, const char *spec)
 {
 	for (unsigned i = 0; i < call->app->nb_ports; i++)
 		if (haul_port_is_empty(fwd_port_of(call, i)))
 			return set_spec_and_attach(call, i, spec);
-	fprintf(call->out,
-		"No port is empty: give port attach PORT SPEC for one that was detached, or start "
-		"with --port empty:\n");
+	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		if (!haul_io_is_attached(call->app->io, i))
+			return set_spec_and_attach(call, i, spec);
+	fprintf(call->out, "No port is empty, or was detached: start with --port empty:\n");
 	return false;
 }
 

@@ -18,6 +18,8 @@
 #include "ports.h"
 #include "quit.h"
 #include "recording.h"
+#include "statistics.h"
+#include "unattended.h"
 
 #define FILE_MAX (UINT64_C(64) << 20) /* bytes of --cmdline-file */
 
@@ -32,7 +34,7 @@ int fwd_prompt_parsed(struct haul_app *app)
 	if (args->testpmd)
 		return haul_app_wrong(
 			app->program, "--testpmd: give it first, and then what dpdk-testpmd takes");
-	if (!fwd_prompt_reports()) {
+	if (!fwd_prompt_reports() || fwd_testpmd_is_meant()) {
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */
 	}
@@ -134,6 +136,16 @@ static void read_keyboard(struct haul_app *app, int fd, void *arg)
 	haul_app_end(app);
 }
 
+/* What testpmd says when it starts to forward by itself, and scripts look for. */
+static void print_configuration(struct haul_app *app)
+{
+	const struct fwd_call call = {.app = app, .out = stdout};
+
+	fwd_print_forwarding(&call);
+	fwd_print_rxtx(&call);
+	fflush(stdout);
+}
+
 int fwd_prompt_started(struct haul_app *app)
 {
 	int rc = HAUL_APP_DONE;
@@ -155,6 +167,10 @@ int fwd_prompt_started(struct haul_app *app)
 		fwd_recording_start(app);
 		rc = fwd_start(app, fwd_tx_first());
 	}
+	if (rc == HAUL_APP_DONE && fwd_testpmd_speaks() && !haul_app_is_paused(app))
+		print_configuration(app);
+	if (rc == HAUL_APP_DONE && fwd_testpmd_is_meant() && !args->interactive)
+		return fwd_unattended_begin(app);
 	if (rc != HAUL_APP_DONE || !args->interactive)
 		return rc;
 	take_terminal();
@@ -171,6 +187,7 @@ void fwd_prompt_closed(void)
 		fwd_console_fini(&keyboard);
 	restore_terminal();
 	haul_app_before_death(NULL);
+	fwd_unattended_end();
 	fwd_control_close();
 	fwd_quit_print_closed(has_prompt && isatty(STDOUT_FILENO));
 }
