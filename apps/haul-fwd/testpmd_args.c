@@ -378,7 +378,7 @@ static bool is_called_testpmd(const char *path)
 
 char **fwd_testpmd_args(int *argc, char **argv)
 {
-	struct args to = {NULL, 0}, eal = {NULL, 0};
+	static struct args to, eal; /* in use as long as the program runs */
 	char **arg = argv + 1;
 
 	if (*argc > 1 && strcmp(argv[1], "--testpmd") == 0)

@@ -177,7 +177,7 @@ static void split(struct list *to, const char *letters)
 
 char **fwd_testpmd_getopt(char **argv)
 {
-	struct list to = {NULL, 0};
+	static struct list to; /* in use as long as the program runs */
 
 	for (; *argv; argv++) {
 		const char *word = *argv;

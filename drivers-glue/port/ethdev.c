@@ -56,6 +56,13 @@ static bool has_idle_queues(const struct rte_eth_dev_info *info)
 }
 
 /* The number of queues for the wished number, with one ethdev for all or one for each. */
+unsigned hauli_ethdev_queues_most(const struct haul_port *port, const struct rte_eth_dev_info *info)
+{
+	unsigned most = RTE_MIN(info->max_rx_queues, info->max_tx_queues);
+
+	return port->kind->queues_most ? RTE_MIN(most, port->kind->queues_most) : most;
+}
+
 static int count_queues(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	struct rte_eth_dev_info info;
@@ -67,7 +74,7 @@ static int count_queues(struct haul_port *port, char *errbuf, size_t errlen)
 	err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
 	if (err < 0)
 		return err;
-	most = RTE_MIN(info.max_rx_queues, info.max_tx_queues);
+	most = hauli_ethdev_queues_most(port, &info);
 	if (most > 1 && has_idle_queues(&info))
 		most = 1;
 	if (most == 0)

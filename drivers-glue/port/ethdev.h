@@ -28,6 +28,10 @@ uint16_t hauli_port_mtu(const struct haul_port *port);
 /* Detaches the ethdevs, whatever their state is. */
 void hauli_ethdevs_detach(struct haul_port *port);
 
+/* The number of queues that the port's device can have. */
+unsigned hauli_ethdev_queues_most(
+	const struct haul_port *port, const struct rte_eth_dev_info *info);
+
 /* The ring sizes of a queue: the requested sizes, as far as the kind allows. */
 void hauli_ethdev_rings(const struct hauli_kind *kind, uint16_t *rx_ring, uint16_t *tx_ring);
 

@@ -149,6 +149,7 @@ struct hauli_kind {
 	const struct hauli_hand_over *hand_over; /* NULL: cannot be */
 	bool tries_flows; /* the PMD crashes at a flow rule with RSS if the kernel lacks TC */
 	bool configures_late; /* at the start: its PMD crashes at a close without one */
+	unsigned queues_most; /* that its PMD survives; 0: as many as the device tells */
 	bool takes_queues; /* another number of queues, without being opened anew */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 

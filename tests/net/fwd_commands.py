@@ -81,6 +81,17 @@ def test_retries():
            "mac packet forwarding - ports" in r.out, "set fwd MODE retry, and its limits", r)
 
 
+def test_queues_of_vdevs():
+    """Of started devices, whose PMDs drain, or would die of, queues that they have not set up."""
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "start tx_first\nstop\nport config all rxq 4\nstart\nstop\n"
+                   "port config all rxq 1\nport config all rxq 9\nstart\nstop\nquit\n",
+                   "--port", "net_ring0", "--port", "net_tap0,iface=q0", "--carriers", 1)
+    tap.ok(r.rc == 2 and r.out.count("packet forwarding - ports=2") == 3 and
+           re.search("net_tap0.*9 queues: it has 1 to ", r.out),
+           "port config all rxq on started rings and TAPs", r)
+
+
 def test_recording():
     with tempfile.TemporaryDirectory() as d:
         r = script(d, "set record-burst-stats on\nset record-core-cycles on\nstart tx_first\n"
@@ -411,7 +422,8 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_stealing, test_refused_poller, test_retries, test_recording,
+for test in (test_wrong_words, test_stealing, test_refused_poller, test_retries,
+             test_queues_of_vdevs, test_recording,
              test_stopped_ports, test_segments, test_absent, test_quit,
              test_second_interrupt, test_runs,
              test_figures, test_link, test_capture, test_vlan, test_names,

@@ -28,7 +28,7 @@ static int check(const struct haul_port *port, unsigned queues, char *errbuf, si
 			port->queues, port->queues == 1 ? "" : "s");
 	if (!port->detached && port->spec.kind->takes_queues) {
 		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
-		most = RTE_MIN(info.max_rx_queues, info.max_tx_queues);
+		most = hauli_ethdev_queues_most(port, &info);
 	}
 	if (err < 0)
 		return err;

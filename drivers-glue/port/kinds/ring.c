@@ -20,10 +20,14 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 static void stops(struct haul_port *port)
 {
 	const struct hauli_vdev *v = &port->vdevs[0];
+	struct rte_eth_dev_info info;
 	struct rte_mbuf *pkts[DRAIN];
 	uint16_t n;
 
-	for (uint16_t q = 0; q < port->queues; q++) {
+	/* Those of the device: the port may be about to have another number. */
+	if (rte_eth_dev_info_get(v->port_id, &info) != 0)
+		return;
+	for (uint16_t q = 0; q < info.nb_rx_queues; q++) {
 		while ((n = rte_eth_rx_burst(v->port_id, q, pkts, DRAIN)) > 0)
 			rte_pktmbuf_free_bulk(pkts, n);
 	}

@@ -264,6 +264,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.nudge = nudge,
 	.started = started,
 	.stops = stops,
+	.queues_most = QUEUES,
 	.has_room = has_room,
 	.hands_back = true,
 	.tries_flows = true,
