@@ -111,6 +111,8 @@ MUTATIONS = [
     ('unit/fd_kinds', 'lib/fd/uring.c', 'a carrier ends and keeps its ring',
      'io_uring_queue_exit(&f->ring); if (f->told >= 0)', 'if (f->told >= 0)'),
     # epoll.c
+    ('unit/fd_poller', 'lib/fd/epoll.c', 'a poll that ends without an event stays in the set',
+     '(void)set(f, fd);\n\tcount(c, -1);', 'count(c, -1);'),
     ('unit/fd_kinds', 'lib/fd/epoll.c', 'a descriptor is in the set with one direction',
      'if (polls->in[HAULI_FD_OUT].number)', 'if (ev.events == EPOLLONESHOT)'),
     ('unit/fd_kinds', 'lib/fd/epoll.c', 'the direction that is left is silenced',

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * epoll: a set per carrier, where io_uring is absent or forbidden. A descriptor enters the set with
- * its first poll, and stays there until it is closed: EPOLLONESHOT silences it when an event has
- * come. A carrier that is awake asks for events each poll interval, while polls are under way.
+ * its first poll, and stays there until it is closed, or until a poll ends without an event:
+ * EPOLLONESHOT silences it when one has come. A carrier that is awake asks for events each poll
+ * interval, while polls are under way.
  */
 #include "fd/epoll.h"
 
@@ -67,12 +68,15 @@ static void count(struct haul_carrier *c, int n)
 #define CTL(epoll, op, fd, ev) epoll_ctl(epoll, op, fd, ev)
 #endif
 
-/* Tells the kernel which polls of fd are under way. 0 or -errno. */
+/* Tells the kernel which polls of fd are under way. 0 or -errno. Without any it must tell nothing:
+ * a poller that waits for the set would be called for an event that nobody takes. */
 static int set(struct hauli_fds *f, int fd)
 {
 	const struct hauli_fd_polls *polls = &f->polls[fd];
 	struct epoll_event ev = {.events = EPOLLONESHOT, .data.fd = fd};
 
+	if (!polls->in[HAULI_FD_IN].number && !polls->in[HAULI_FD_OUT].number)
+		return CTL(f->epoll, EPOLL_CTL_DEL, fd, NULL) == 0 ? 0 : -errno;
 	if (polls->in[HAULI_FD_IN].number)
 		ev.events |= EPOLLIN;
 	if (polls->in[HAULI_FD_OUT].number)
@@ -93,9 +97,14 @@ static int epoll_begin(struct haul_carrier *c, int fd, enum hauli_fd_dir dir)
 	return err;
 }
 
-/* The caller forgets the poll: an event that comes nevertheless ends nothing. */
+/* If the file is closed by now, the kernel has forgotten it, or knows another one of this number,
+ * which is not in the set. */
 static void epoll_end(struct haul_carrier *c, int fd, enum hauli_fd_dir dir)
 {
+	struct hauli_fds *f = hauli_fds_of(c);
+
+	f->polls[fd].in[dir].number = 0;
+	(void)set(f, fd);
 	count(c, -1);
 }
 

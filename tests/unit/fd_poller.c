@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls on file descriptors beside a poller that blocks: the kernel's answer ends its wait. Nothing
  * else does: no timer is armed. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "fd_bed.h"
@@ -124,6 +125,35 @@ START_TEST(the_poller_waits_as_long_as_calls_do)
 }
 END_TEST
 
+static void *get_in_vain(void *arg)
+{
+	char c;
+
+	EXPECT(haul_fd_recv(pair[0], &c, 1, 0, haul_in(HAUL_MS)) == -ETIMEDOUT);
+	return NULL;
+}
+
+/* Nor does what comes for a call that waits no more. */
+START_TEST(the_poller_waits_although_there_is_input_for_nobody)
+{
+	struct haul_coro *handle;
+	unsigned long before;
+
+	start(_i);
+	handle = begin_poller();
+	run_one(get_in_vain);
+	ck_assert_int_eq(write(pair[1], "x", 1), 1);
+	wait_a_little();
+	before = poller.waits;
+	usleep(5 * LATE / HAUL_US); /* nothing is to come */
+	ck_assert_uint_lt(poller.waits - before, 100);
+	begin_get(); /* which finds it */
+	WAIT_UNTIL(got);
+	end_poller(handle);
+	stop();
+}
+END_TEST
+
 /* A poller that does not ask for the descriptor spins while calls wait, also if the one before it
  * has asked. */
 START_TEST(a_poller_that_does_not_ask_spins)
@@ -164,5 +194,6 @@ START_TEST(a_stop_closes_what_the_poller_waited_for)
 END_TEST
 
 SUITE_MAIN("fd_poller", {a_socket_ends_the_wait, MODES}, {a_file_ends_the_wait, MODES},
+	{the_poller_waits_although_there_is_input_for_nobody, MODES},
 	{the_poller_waits_as_long_as_calls_do, MODES}, {a_poller_that_does_not_ask_spins, MODES},
 	{a_stop_closes_what_the_poller_waited_for, MODES})
