@@ -85,10 +85,10 @@ def test_queues_of_vdevs():
     """Of started devices, whose PMDs drain, or would die of, queues that they have not set up."""
     with tempfile.TemporaryDirectory() as d:
         r = script(d, "start tx_first\nstop\nport config all rxq 4\nstart\nstop\n"
-                   "port config all rxq 1\nport config all rxq 9\nstart\nstop\nquit\n",
-                   "--port", "net_ring0", "--port", "net_tap0,iface=q0", "--carriers", 1)
+                   "port config all rxq 1\nport config all rxq 99\nstart\nstop\nquit\n",
+                   "--port", "net_tap0,iface=q0", "--port", "net_ring0", "--carriers", 1)
     tap.ok(r.rc == 2 and r.out.count("packet forwarding - ports=2") == 3 and
-           re.search("net_tap0.*9 queues: it has 1 to ", r.out),
+           re.search("net_tap0.*: 99 queues: it has 1 to ", r.out),
            "port config all rxq on started rings and TAPs", r)
 
 

@@ -62,7 +62,7 @@ class Program:
             stops = r.random() < 0.5
             said = self.say(*(["port stop all"] if stops else []), f"port config all rxq {n}",
                             f"port config all txq {n}", "port start all", "show config rxtx")
-            return said.count(f"RX queue number: {n} Tx queue number: {n}") == len(self.ports)
+            return said.count(f"RX queue number: {n} Tx queue number: {n}") == len(self.specs)
         if what == "list":
             self.ports = r.sample(range(len(self.specs)), r.randint(1, len(self.specs)))
             said = self.say("set portlist " + ",".join(map(str, self.ports)))
