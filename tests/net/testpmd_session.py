@@ -91,8 +91,7 @@ def plain(said):
 
 def unlike(ours, theirs):
     """The first lines that are not the same; a reason of haul's may follow a line of testpmd's."""
-    ours = [line for line in ours if not re.match(r"port '|The valid ports array", line)]
-    theirs = [line for line in theirs if not line.startswith("The valid ports array")]
+    ours = [line for line in ours if not line.startswith("port '")]
     for a, b in zip(ours, theirs):
         if a != b and not a.startswith(f"{b}: "):
             return f"haul-fwd: {a}\ntestpmd: {b}"
@@ -108,7 +107,7 @@ for queues in ((1, 2) if has_dpdk_of(fwd.FWD) else ()):
     wrong = unlike(plain(ours), plain(theirs))
     tap.ok(not wrong and rc == rc_of_theirs == 0, f"a session, {queues} queues: the same lines",
            f"{wrong}\n{ours}\n---\n{theirs}")
-    tap.ok(ours.count("The valid ports array is [ 0 1 ]") == 3 and
+    tap.ok(ours.count("The valid ports array is [ 0 1 ]") >= 2 and
            ours.endswith("Port 1 is closed\nDone\n\nBye...\n") and "total of" not in ours,
            f"a session, {queues} queues: valid ports, and the end", ours[-3000:])
 

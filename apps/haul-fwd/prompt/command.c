@@ -154,6 +154,20 @@ bool fwd_is_stopped(const struct fwd_call *call)
 	return false;
 }
 
+/* As testpmd after "show port WHAT P" and "clear port WHAT P". */
+static void list_ports(const struct fwd_call *call)
+{
+	const char *verb = call->words[0].text;
+
+	if (strcmp(call->words[1].text, "port") != 0 ||
+		(strcmp(verb, "show") != 0 && strcmp(verb, "clear") != 0))
+		return;
+	fprintf(call->out, "The valid ports array is [");
+	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		fprintf(call->out, " %u", i);
+	fprintf(call->out, " ]\n");
+}
+
 bool fwd_each_port(const struct fwd_call *call, const char *word,
 	bool (*fn)(const struct fwd_call *call, unsigned port))
 {
@@ -168,11 +182,9 @@ bool fwd_each_port(const struct fwd_call *call, const char *word,
 		return good;
 	}
 	if (end == word || *end || port >= n) {
-		/* The lines of testpmd. */
-		fprintf(call->out, "Invalid port %s\nThe valid ports array is [", word);
-		for (unsigned i = 0; i < n; i++)
-			fprintf(call->out, " %u", i);
-		fprintf(call->out, " ]\n");
+		fprintf(call->out, "Invalid port %s\n", word);
+		if (word == call->words[3].text)
+			list_ports(call);
 		return false;
 	}
 	return fn(call, (unsigned)port);
