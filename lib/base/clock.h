@@ -10,12 +10,15 @@
 #include <time.h>
 
 #include "base/counter.h"
+#include "base/simulated.h"
 
 #define HAULI_NEVER UINT64_MAX
 
 static inline uint64_t hauli_ticks(void)
 {
-#if defined(__x86_64__)
+#if HAULI_SIM
+	return hauli_sim_ticks();
+#elif defined(__x86_64__)
 	return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
 	uint64_t t;
@@ -46,7 +49,9 @@ static inline uint64_t hauli_timer_ticks(void)
 /* Between two looks at what another thread writes: the CPU spends less meanwhile. */
 static inline void hauli_cpu_pause(void)
 {
-#if defined(__x86_64__)
+#if HAULI_SIM
+	hauli_sim_pause();
+#elif defined(__x86_64__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	asm volatile("yield" : : : "memory");

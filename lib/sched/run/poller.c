@@ -134,6 +134,8 @@ bool hauli_poller_go_on(struct haul_carrier *c, bool had_io)
 {
 	struct haul_coro *me = c->poller.coro;
 
+	if (HAULI_SIM && !had_io)
+		hauli_cpu_pause();
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
 	if (hauli_unlikely(
@@ -160,6 +162,8 @@ bool haul_maybe_yield(bool had_io)
 
 	if (hauli_unlikely(me != c->poller.coro))
 		return offer(c, me);
+	if (HAULI_SIM && !had_io)
+		hauli_cpu_pause();
 	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & rare))
 		return go_on_checked(c, me, had_io);
 	return hauli_likely(!is_needed(c)) || give_way(c, me);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Included before everything else in sources that are compiled for simulation: each atomic access,
+ * each fence and each pause is a step, before which another thread may go on.
+ */
+#if !defined(HAULI_SIM_STEPS_H) && !defined(__ASSEMBLER__)
+#define HAULI_SIM_STEPS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Steps until the next one at which the seed decides who goes on. */
+extern uint64_t hauli_sim_steps_left;
+
+void hauli_sim_switch(void);
+/* A look at what another thread will change: others go on, and time passes. */
+void hauli_sim_pause(void);
+/* Nanoseconds of the simulated clock, also outside of a simulation. */
+uint64_t hauli_sim_ticks(void);
+
+static inline __attribute__((always_inline)) void hauli_sim_step(void)
+{
+	if (__builtin_expect(--hauli_sim_steps_left == 0, 0))
+		hauli_sim_switch();
+}
+
+#define HAULI_SIM_STEP(access)    \
+	(__extension__({          \
+		hauli_sim_step(); \
+		access;           \
+	}))
+
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+#undef atomic_exchange_explicit
+#undef atomic_compare_exchange_strong_explicit
+#undef atomic_compare_exchange_weak_explicit
+#undef atomic_fetch_add_explicit
+#undef atomic_fetch_sub_explicit
+#undef atomic_fetch_or_explicit
+#undef atomic_fetch_and_explicit
+#undef atomic_thread_fence
+
+/* All threads of a simulation are one, so the orders are without effect. */
+#ifdef __clang__
+#define atomic_load_explicit(p, order) HAULI_SIM_STEP(__c11_atomic_load(p, order))
+#define atomic_store_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_store(p, v, order))
+#define atomic_exchange_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_exchange(p, v, order))
+#define atomic_compare_exchange_strong_explicit(p, old, v, order, failed) \
+	HAULI_SIM_STEP(__c11_atomic_compare_exchange_strong(p, old, v, order, failed))
+#define atomic_fetch_add_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_fetch_add(p, v, order))
+#define atomic_fetch_sub_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_fetch_sub(p, v, order))
+#define atomic_fetch_or_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_fetch_or(p, v, order))
+#define atomic_fetch_and_explicit(p, v, order) HAULI_SIM_STEP(__c11_atomic_fetch_and(p, v, order))
+#else
+#define atomic_load_explicit(p, order) HAULI_SIM_STEP(__atomic_load_n((p), (order)))
+#define atomic_store_explicit(p, v, order) HAULI_SIM_STEP(__atomic_store_n((p), (v), (order)))
+#define atomic_exchange_explicit(p, v, order) HAULI_SIM_STEP(__atomic_exchange_n((p), (v), (order)))
+#define atomic_compare_exchange_strong_explicit(p, old, v, order, failed) \
+	HAULI_SIM_STEP(__atomic_compare_exchange_n((p), (old), (v), 0, (order), (failed)))
+#define atomic_fetch_add_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_add((p), (v), (order)))
+#define atomic_fetch_sub_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_sub((p), (v), (order)))
+#define atomic_fetch_or_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_or((p), (v), (order)))
+#define atomic_fetch_and_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_and((p), (v), (order)))
+#endif
+/* One that fails without a reason would be a choice of the machine. */
+#define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
+#define atomic_thread_fence(order) hauli_sim_step()
+
+#endif
