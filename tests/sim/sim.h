@@ -22,7 +22,6 @@
 #ifndef HAULI_SIM_SIM_H
 #define HAULI_SIM_SIM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <haul/base.h>
@@ -68,12 +67,6 @@ struct haul_sim_result {
  */
 int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *arg,
 	struct haul_sim_result *result);
-
-/* True: the caller is a simulated thread. */
-bool haul_sim_is_running(void);
-
-/* The next random number of the simulation. On a simulated thread, else 0. */
-uint64_t haul_sim_random(void);
 
 /* Adds a fact about the run to its hash, so that runs that differ in it differ in their hashes. */
 void haul_sim_note(uint64_t fact);

@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void hauli_sim_step(void)
 #define atomic_fetch_or_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_or((p), (v), (order)))
 #define atomic_fetch_and_explicit(p, v, order) HAULI_SIM_STEP(__atomic_fetch_and((p), (v), (order)))
 #endif
-/* One that fails without a reason would be a choice of the machine. */
+/* A weak exchange may fail without a reason, and when it does so is up to the machine. */
 #define atomic_compare_exchange_weak_explicit atomic_compare_exchange_strong_explicit
 #define atomic_thread_fence(order) hauli_sim_step()
 

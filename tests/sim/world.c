@@ -90,11 +90,6 @@ bool hauli_sim_is_on(void)
 	return is_on;
 }
 
-bool haul_sim_is_running(void)
-{
-	return is_on;
-}
-
 void haul_sim_note(uint64_t fact)
 {
 	w.hash = (w.hash ^ fact) * UINT64_C(0x9e3779b97f4a7c15);
@@ -104,11 +99,6 @@ void haul_sim_note(uint64_t fact)
 uint64_t hauli_sim_random(void)
 {
 	return hauli_random_next(&w.random);
-}
-
-uint64_t haul_sim_random(void)
-{
-	return is_on ? hauli_sim_random() : 0;
 }
 
 struct hauli_sim_thread *hauli_sim_self(void)

@@ -87,8 +87,8 @@ static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
 }
 
 /* The number of innermost frames of abort() that are in the C library: they say nothing that
- * SIGABRT does not. Recognized by the file's name, as the address of abort() may be that of a stub
- * in the program, or of a sanitizer's function. */
+ * SIGABRT does not. Recognized by the file's name, as the address of abort() may be that of the
+ * program's entry for it in the PLT, or of a sanitizer's function. */
 static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
 {
 	static const char libc[] = "libc.so.";
