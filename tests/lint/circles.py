@@ -18,6 +18,8 @@ import floors
 import tree
 
 ENFORCED = ("lib/", "drivers-glue/", "apps/haul-app/")
+# What simulation puts below each source, and above all of them.
+AROUND = ("lib/sim/", "drivers-glue/sim/")
 
 NAME = r"hauli?_\w+"
 # At the left margin: a return type on one or two lines, the name, the text after it.
@@ -62,7 +64,8 @@ def declarations(code):
 def sources(root):
     """The code of each file under the rule, without comments."""
     return {path: tree.code(tree.text(root, path)) for path in tree.files(root, ".c", ".h")
-            if path.startswith(ENFORCED) and "/include/" not in path}
+            if path.startswith(ENFORCED) and not path.startswith(AROUND)
+            and "/include/" not in path}
 
 
 def homes(codes):

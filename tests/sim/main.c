@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/sim.h"
+#include <haul-sim/sim.h>
 
 #include "base/clock.h"
 

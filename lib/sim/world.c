@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/sim.h"
+#include <haul-sim/sim.h>
 
 #include "base/random.h"
 #include "coro/fiber.h"
