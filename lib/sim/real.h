@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of the C library that posix.c replaces. */
+/* The functions of the C library that lib/sim replaces. */
 #ifndef HAULI_SIM_REAL_H
 #define HAULI_SIM_REAL_H
 

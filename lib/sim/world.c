@@ -25,6 +25,7 @@
 #include "coro/switch.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/self.h"
+#include "sim/fds/table.h"
 #include "sim/heap.h"
 #include "sim/real.h"
 #include "sim/steps.h"
@@ -439,14 +440,16 @@ int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *a
 	struct haul_sim_result *result)
 {
 	static bool runs;
+	int err;
 
 	if (runs)
 		return -EBUSY;
 	begin(opts);
 	w.fn = fn;
 	w.arg = arg;
-	if (!hauli_sim_start(first, NULL))
-		return -ENOMEM;
+	err = hauli_sim_fds_begin();
+	if (err || !hauli_sim_start(first, NULL))
+		return err ? err : -ENOMEM;
 	runs = is_on = true;
 	draw_steps();
 	switch_to(pick());
@@ -461,6 +464,7 @@ int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *a
 		.threads = w.nb_threads,
 		.left = w.nb_threads - w.nb_ended,
 	};
+	hauli_sim_fds_end();
 	hauli_sim_heap_fini(&w.timers);
 	free(w.ready);
 	return 0;

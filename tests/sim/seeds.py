@@ -26,7 +26,8 @@ LAST = re.compile(r"^simulation: .*$", re.M)
 def settings(seed):
     steps = sys.argv[4] if len(sys.argv) > 4 else random.Random(seed).choice([4, 16, 64, 256])
     return {"HAUL_SIM_SEED": str(seed), "HAUL_SIM_STEPS": str(steps),
-            "HAUL_STRESS_SEED": str(seed), "HAUL_STRESS_SECONDS": "0.005",
+            "HAUL_STRESS_SEED": str(seed),
+            "HAUL_STRESS_SECONDS": os.environ.get("HAUL_STRESS_SECONDS", "0.005"),
             "CK_TAP_LOG_FILE_NAME": "-", "CK_VERBOSITY": "silent"}
 
 

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Simulated descriptors against the kernel's: random calls that do not wait, each on a simulated
+ * object and on a real one, have the same results, errors, data and events.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "support/stress.h"
+#include "support/suite.h"
+
+#define STEPS 20000
+#define NUMBERS 16
+#define MOST 20000 /* bytes of a call */
+#define MEMBERS 64
+
+/* One by a simulated call, one by the kernel's. */
+struct two {
+	long sim, real;
+};
+
+enum what { NOTHING, COUNTER, SET };
+
+static struct {
+	struct hauli_random random;
+	struct {
+		enum what what;
+		struct two fd;
+	} numbers[NUMBERS];
+	uint64_t step;
+} s;
+
+static struct hauli_random *const random_of = &s.random;
+
+static unsigned below(unsigned n)
+{
+	return hauli_random_below(random_of, n);
+}
+
+static long result(long n)
+{
+	return n < 0 ? -errno : n;
+}
+
+static void check(const char *call, struct two n)
+{
+	if (n.sim != n.real)
+		ck_abort_msg("step %" PRIu64 ": %s: %ld, of the kernel %ld", s.step, call, n.sim,
+			n.real);
+}
+
+#define BOTH(call, by_sim, by_kernel)                                                        \
+	(__extension__({                                                                     \
+		struct two both_;                                                            \
+                                                                                             \
+		both_.sim = result(by_sim);                                                  \
+		both_.real = result(by_kernel);                                              \
+		if (both_.sim < 0 || both_.real < 0 || !strchr("+", call[strlen(call) - 1])) \
+			check(call, both_);                                                  \
+		both_;                                                                       \
+	}))
+
+static unsigned any(void)
+{
+	return below(NUMBERS);
+}
+
+static void keep(enum what what, struct two fd)
+{
+	unsigned i = any();
+
+	if (fd.sim < 0)
+		return;
+	if (s.numbers[i].what != NOTHING)
+		(void)BOTH("close", close((int)s.numbers[i].fd.sim),
+			syscall(SYS_close, s.numbers[i].fd.real));
+	s.numbers[i].what = what;
+	s.numbers[i].fd = fd;
+}
+
+static void make_counter(void)
+{
+	static const unsigned begins[] = {0, 0, 1, 7, UINT32_MAX};
+	unsigned n = begins[below(5)];
+	int flags = EFD_NONBLOCK | (below(3) ? 0 : EFD_SEMAPHORE) | (below(20) ? 0 : 3);
+
+	keep(COUNTER, BOTH("eventfd+", eventfd(n, flags), syscall(SYS_eventfd2, n, flags)));
+}
+
+static void make_set(void)
+{
+	int flags = below(20) ? EPOLL_CLOEXEC : 5;
+
+	keep(SET, BOTH("epoll_create1+", epoll_create1(flags), syscall(SYS_epoll_create1, flags)));
+}
+
+static void closes(void)
+{
+	unsigned i = any();
+
+	if (below(3))
+		return;
+	(void)BOTH("close", s.numbers[i].what ? close((int)s.numbers[i].fd.sim) : 0,
+		s.numbers[i].what ? syscall(SYS_close, s.numbers[i].fd.real) : 0);
+	s.numbers[i].what = NOTHING;
+	s.numbers[i].fd = (struct two){-1, -1};
+}
+
+static void duplicates(void)
+{
+	unsigned i = any();
+
+	if (s.numbers[i].what == NOTHING)
+		return;
+	keep(s.numbers[i].what,
+		BOTH("dup+", dup((int)s.numbers[i].fd.sim),
+			syscall(SYS_dup, s.numbers[i].fd.real)));
+}
+
+static void puts_in_place(void)
+{
+	unsigned i = any(), j = any();
+
+	if (s.numbers[i].what == NOTHING || s.numbers[j].what == NOTHING || i == j)
+		return;
+	(void)BOTH("dup3+", dup3((int)s.numbers[i].fd.sim, (int)s.numbers[j].fd.sim, O_CLOEXEC),
+		syscall(SYS_dup3, s.numbers[i].fd.real, s.numbers[j].fd.real, O_CLOEXEC));
+	s.numbers[j].what = s.numbers[i].what;
+}
+
+static size_t draw_len(void)
+{
+	switch (below(4)) {
+	case 0:
+		return 8;
+	case 1:
+		return below(20);
+	case 2:
+		return 4096 - 3 + below(6);
+	default:
+		return below(MOST);
+	}
+}
+
+static struct iovec *split(struct iovec v[3], char *at, size_t len)
+{
+	size_t a = below(2) ? len : below((unsigned)len + 1), b = below((unsigned)(len - a) + 1);
+
+	v[0] = (struct iovec){at, a};
+	v[1] = (struct iovec){at + a, b};
+	v[2] = (struct iovec){at + a + b, len - a - b};
+	return v;
+}
+
+static void reads(void)
+{
+	static char sim[MOST], real[MOST];
+	struct two fd = s.numbers[any()].fd;
+	size_t len = draw_len();
+	struct iovec v[3], w[3];
+	struct two n;
+
+	split(v, sim, len);
+	for (unsigned i = 0; i < 3; i++)
+		w[i] = (struct iovec){real + ((char *)v[i].iov_base - sim), v[i].iov_len};
+	if (below(2))
+		n = BOTH(
+			"read", read((int)fd.sim, sim, len), syscall(SYS_read, fd.real, real, len));
+	else
+		n = BOTH("readv", readv((int)fd.sim, v, 3), syscall(SYS_readv, fd.real, w, 3));
+	if (n.sim > 0 && memcmp(sim, real, (size_t)n.sim) != 0)
+		ck_abort_msg("step %" PRIu64 ": other data", s.step);
+}
+
+static void writes(void)
+{
+	static char data[MOST];
+	unsigned i = any();
+	struct two fd = s.numbers[i].fd;
+	size_t len = draw_len();
+	struct iovec v[3];
+
+	if (s.numbers[i].what == COUNTER && len > 8)
+		len = 8; /* more is an error since Linux 6.9 */
+	for (size_t at = 0; at < len; at += 1 + below(100))
+		data[at] = (char)below(256);
+	if (len == 8 && below(10))
+		*(uint64_t *)data = below(2) ? below(5) : UINT64_MAX - below(3);
+	split(v, data, len);
+	/* The kernel takes each part for a write of its own where a file has no writev(). */
+	if (s.numbers[i].what == COUNTER || below(2))
+		(void)BOTH("write", write((int)fd.sim, data, len),
+			syscall(SYS_write, fd.real, data, len));
+	else
+		(void)BOTH("writev", writev((int)fd.sim, v, 3), syscall(SYS_writev, fd.real, v, 3));
+}
+
+static short draw_poll_events(void)
+{
+	static const short all[] = {POLLIN, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM, POLLRDHUP};
+	short events = 0;
+
+	for (unsigned i = 0; i < 6; i++)
+		events |= below(2) ? all[i] : 0;
+	return events;
+}
+
+static void polls(void)
+{
+	struct pollfd sim[NUMBERS], real[NUMBERS];
+	struct timespec none = {0};
+
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		short events = draw_poll_events();
+
+		sim[i] = (struct pollfd){(int)s.numbers[i].fd.sim, events, 0};
+		real[i] = (struct pollfd){(int)s.numbers[i].fd.real, events, 0};
+		if (s.numbers[i].what == NOTHING)
+			sim[i].fd = real[i].fd = -1;
+	}
+	(void)BOTH(
+		"poll", poll(sim, NUMBERS, 0), syscall(SYS_ppoll, real, NUMBERS, &none, NULL, 0));
+	for (unsigned i = 0; i < NUMBERS; i++)
+		check("poll's events", (struct two){sim[i].revents, real[i].revents});
+}
+
+static void controls(void)
+{
+	static const uint32_t all[] = {EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLPRI};
+	static const int ops[] = {
+		EPOLL_CTL_ADD, EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL, EPOLL_CTL_DEL, 7};
+	unsigned i = any(), j = any();
+	int op = below(30) ? ops[below(4)] : ops[below(6)];
+	struct epoll_event ev = {.data.u32 = (uint32_t)s.step};
+	struct two n;
+
+	if (s.numbers[i].what != SET && below(10))
+		return;
+	for (unsigned k = 0; k < 4; k++)
+		ev.events |= below(2) ? all[k] : 0;
+	ev.events |= below(4) ? 0 : EPOLLONESHOT;
+	/* As an edge only what each data make one: room is told of when the kernel likes. */
+	if (below(4) == 0)
+		ev.events = EPOLLIN | EPOLLET;
+	if (below(10) == 0)
+		ev.events |= EPOLLEXCLUSIVE;
+	n.sim = result(epoll_ctl((int)s.numbers[i].fd.sim, op, (int)s.numbers[j].fd.sim, &ev));
+	n.real =
+		result(syscall(SYS_epoll_ctl, s.numbers[i].fd.real, op, s.numbers[j].fd.real, &ev));
+	/* Sets of sets: how many, the kernel has more limits for. */
+	if (n.sim == 0 && n.real == -ELOOP)
+		n.real = result(epoll_ctl(
+			(int)s.numbers[i].fd.sim, EPOLL_CTL_DEL, (int)s.numbers[j].fd.sim, NULL));
+	check("epoll_ctl", n);
+}
+
+static void waits(void)
+{
+	struct epoll_event sim[MEMBERS], real[MEMBERS];
+	unsigned i = any();
+	int most = below(30) ? 1 + (int)below(MEMBERS) : 0;
+	struct two n;
+
+	if (s.numbers[i].what != SET && below(10))
+		return;
+	n = BOTH("epoll_wait", epoll_wait((int)s.numbers[i].fd.sim, sim, most, 0),
+		syscall(SYS_epoll_pwait, s.numbers[i].fd.real, real, most, 0, NULL, 8));
+	for (long k = 0; k < n.sim; k++) {
+		check("epoll_wait's data", (struct two){sim[k].data.u32, real[k].data.u32});
+		check("epoll_wait's events", (struct two){sim[k].events, real[k].events});
+	}
+}
+
+static void asks(void)
+{
+	unsigned i = any();
+	struct two fd = s.numbers[i].fd, n;
+
+	switch (below(3)) {
+	case 0:
+		(void)BOTH(
+			"fcntl", fcntl((int)fd.sim, F_GETFD), syscall(SYS_fcntl, fd.real, F_GETFD));
+		break;
+	case 1: {
+		int a = 0, b = 0;
+
+		if (s.numbers[i].what == SET)
+			break; /* EINVAL since Linux 6.9 */
+		(void)BOTH("ioctl", ioctl((int)fd.sim, FIONREAD, &a),
+			syscall(SYS_ioctl, fd.real, FIONREAD, &b));
+		check("FIONREAD", (struct two){a, b});
+		break;
+	}
+	default:
+		n = BOTH("fcntl+", fcntl((int)fd.sim, F_GETFL),
+			syscall(SYS_fcntl, fd.real, F_GETFL));
+		check("flags", (struct two){n.sim & 0xc03, n.real & 0xc03});
+		break;
+	}
+}
+
+START_TEST(as_the_kernel_does)
+{
+	static void (*const calls[])(void) = {make_counter, make_set, closes, duplicates,
+		puts_in_place, reads, reads, writes, writes, polls, controls, controls, controls,
+		waits, waits, asks};
+
+	hauli_random_init(random_of, stress_seed());
+	for (unsigned i = 0; i < NUMBERS; i++)
+		s.numbers[i].fd = (struct two){-1, -1};
+	for (s.step = 0; s.step < STEPS; s.step++)
+		calls[below(sizeof(calls) / sizeof(calls[0]))]();
+	for (unsigned i = 0; i < NUMBERS; i++)
+		if (s.numbers[i].what != NOTHING)
+			(void)BOTH("close", close((int)s.numbers[i].fd.sim),
+				syscall(SYS_close, s.numbers[i].fd.real));
+}
+END_TEST
+
+SUITE_MAIN("fds_model", {as_the_kernel_does, 1})
