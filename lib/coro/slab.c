@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/cgroup.h"
+#include "base/simulated.h"
 #include "conc/word.h"
 
 #define CHUNK ((size_t)64 << 20)
@@ -174,6 +175,8 @@ __attribute__((noinline)) void *hauli_slab_refill(struct hauli_slab_cache *cache
 		cache->count = HAULI_SLAB_SET;
 		cache->spare = NULL;
 	} else {
+		if (hauli_no_memory())
+			return NULL;
 		pthread_mutex_lock(&cache->slab->lock);
 		cache->count = fill(cache->slab, &cache->free, true);
 		pthread_mutex_unlock(&cache->slab->lock);

@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "base/cgroup.h"
+#include "base/simulated.h"
 #include "base/valgrind.h"
 #include "conc/word.h"
 #include "coro/overrun.h"
@@ -297,7 +298,7 @@ struct hauli_stack *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned
 		set->free = set->spare;
 		set->count = HAULI_STACK_SET;
 		set->spare = NULL;
-	} else {
+	} else if (!hauli_no_memory()) {
 		pthread_mutex_lock(&cache->arena->lock);
 		fill(cache->arena, set, cls,
 			&(struct bound){&cache->arena->usual, HAULI_KEPT_MOST});

@@ -11,6 +11,7 @@
 struct hauli_sim_timer {
 	uint64_t at, seq;
 	size_t place; /* in the heap, from 1; 0: it is not there */
+	bool is_background; /* what comes of it is nothing to wait for */
 };
 
 struct hauli_sim_heap {

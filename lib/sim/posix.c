@@ -7,6 +7,8 @@
  * their states are libc's, and threads that are not simulated can use them, too. Only the waits
  * are simulated. libc takes all simulated threads for one: it does not see that two of them take
  * the same recursive mutex.
+ *
+ * Calls by which threads meet are steps, as atomic accesses are.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,9 +31,11 @@
 
 #include <haul/base.h>
 
+#include "sim/fault.h"
 #include "sim/real.h"
 #include "sim/world.h"
 
+#define TIDS (1 << 24) /* numbers of simulated threads: above those of the kernel */
 #define EPOCH UINT64_C(1767225600) /* CLOCK_REALTIME begins with 2026 */
 static uint64_t ns_of(const struct timespec *t)
 {
@@ -58,7 +62,7 @@ static bool is_real_time(clockid_t clock)
 
 static uint64_t offset_of(clockid_t clock)
 {
-	return is_real_time(clock) ? EPOCH * HAUL_S : 0;
+	return is_real_time(clock) ? EPOCH * HAUL_S + (uint64_t)hauli_sim_clock_step(false) : 0;
 }
 
 /* A time of a clock as one of the simulation; NULL: never. */
@@ -80,6 +84,8 @@ HAULI_SIM_REPLACED int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	if (!hauli_sim_is_on())
 		return HAULI_SIM_REAL(clock_gettime)(clock, t);
+	if (is_real_time(clock))
+		(void)hauli_sim_clock_step(true);
 	*t = timespec_of(hauli_ticks() + offset_of(clock));
 	return 0;
 }
@@ -157,10 +163,13 @@ HAULI_SIM_REPLACED int pthread_create(pthread_t *restrict id, const pthread_attr
 	void *(*fn)(void *), void *restrict arg)
 {
 	struct hauli_sim_thread *t;
-	int state = PTHREAD_CREATE_JOINABLE;
+	int err, state = PTHREAD_CREATE_JOINABLE;
 
 	if (!hauli_sim_is_on())
 		return HAULI_SIM_REAL(pthread_create)(id, attr, fn, arg);
+	hauli_sim_step();
+	if (hauli_sim_fails("pthread_create", &err))
+		return err;
 	t = hauli_sim_start(fn, arg);
 	if (!t)
 		return EAGAIN;
@@ -195,7 +204,10 @@ HAULI_SIM_REPLACED int pthread_detach(pthread_t id)
 /* What concerns the one real thread, which all simulated ones share. */
 HAULI_SIM_REPLACED int pthread_setname_np(pthread_t id, const char *name)
 {
-	return hauli_sim_is_on() ? 0 : HAULI_SIM_REAL(pthread_setname_np)(id, name);
+	if (!hauli_sim_is_on())
+		return HAULI_SIM_REAL(pthread_setname_np)(id, name);
+	hauli_sim_name((struct hauli_sim_thread *)id, name);
+	return 0;
 }
 
 HAULI_SIM_REPLACED pthread_t pthread_self(void)
@@ -226,7 +238,11 @@ HAULI_SIM_REPLACED int pthread_getcpuclockid(pthread_t id, clockid_t *clock)
 
 HAULI_SIM_REPLACED int pthread_kill(pthread_t id, int sig)
 {
-	return HAULI_SIM_REAL(pthread_kill)(real(id), sig);
+	if (!hauli_sim_is_on())
+		return HAULI_SIM_REAL(pthread_kill)(id, sig);
+	if (sig != 0)
+		(void)hauli_sim_signal(hauli_sim_id((struct hauli_sim_thread *)id), sig);
+	return 0;
 }
 
 HAULI_SIM_REPLACED int pthread_setaffinity_np(pthread_t id, size_t n, const cpu_set_t *cpus)
@@ -243,6 +259,7 @@ static int lock(pthread_mutex_t *m, uint64_t until)
 {
 	int err;
 
+	hauli_sim_step();
 	while ((err = pthread_mutex_trylock(m)) == EBUSY)
 		if (!hauli_sim_wait(m, until))
 			return ETIMEDOUT;
@@ -265,8 +282,10 @@ HAULI_SIM_REPLACED int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	int err = HAULI_SIM_REAL(pthread_mutex_unlock)(m);
 
-	if (hauli_sim_is_on())
-		hauli_sim_wake(m, 1);
+	if (!hauli_sim_is_on())
+		return err;
+	hauli_sim_wake(m, 1);
+	hauli_sim_step();
 	return err;
 }
 
@@ -308,20 +327,25 @@ HAULI_SIM_REPLACED int pthread_cond_clockwait(
 
 HAULI_SIM_REPLACED int pthread_cond_signal(pthread_cond_t *c)
 {
-	if (hauli_sim_is_on())
+	if (hauli_sim_is_on()) {
+		hauli_sim_step();
 		hauli_sim_wake(c, 1);
+	}
 	return HAULI_SIM_REAL(pthread_cond_signal)(c);
 }
 
 HAULI_SIM_REPLACED int pthread_cond_broadcast(pthread_cond_t *c)
 {
-	if (hauli_sim_is_on())
+	if (hauli_sim_is_on()) {
+		hauli_sim_step();
 		hauli_sim_wake(c, UINT32_MAX);
+	}
 	return HAULI_SIM_REAL(pthread_cond_broadcast)(c);
 }
 
 static int wait_sem(sem_t *s, uint64_t until)
 {
+	hauli_sim_step();
 	while (sem_trywait(s) != 0) {
 		if (hauli_sim_wait(s, until))
 			continue;
@@ -346,8 +370,10 @@ HAULI_SIM_REPLACED int sem_post(sem_t *s)
 {
 	int rc = HAULI_SIM_REAL(sem_post)(s);
 
-	if (hauli_sim_is_on())
-		hauli_sim_wake(s, 1);
+	if (!hauli_sim_is_on())
+		return rc;
+	hauli_sim_wake(s, 1);
+	hauli_sim_step();
 	return rc;
 }
 
@@ -356,11 +382,12 @@ static long futex(const uint32_t *word, int op, uint32_t value, const struct tim
 	int what = op & FUTEX_CMD_MASK;
 	clockid_t clock = op & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
 
+	hauli_sim_step();
 	if (what == FUTEX_WAKE || what == FUTEX_WAKE_BITSET) {
 		hauli_sim_wake(word, value);
 		return 0;
 	}
-	if (*(const volatile uint32_t *)word != value) {
+	if (*word != value) {
 		errno = EAGAIN;
 		return -1;
 	}
@@ -368,6 +395,12 @@ static long futex(const uint32_t *word, int op, uint32_t value, const struct tim
 		return 0;
 	errno = ETIMEDOUT;
 	return -1;
+}
+
+HAULI_SIM_REPLACED pid_t gettid(void)
+{
+	return hauli_sim_is_on() ? TIDS + (pid_t)hauli_sim_id(hauli_sim_self())
+				 : HAULI_SIM_REAL(gettid)();
 }
 
 /* Of futex(2) only what waits and wakes; a barrier among threads is one already. */
@@ -383,6 +416,14 @@ HAULI_SIM_REPLACED long syscall(long number, ...)
 	if (hauli_sim_is_on() && number == SYS_futex)
 		return futex((const uint32_t *)a[0], (int)a[1], (uint32_t)a[2],
 			(const struct timespec *)a[3]);
+	if (hauli_sim_is_on() && number == SYS_gettid)
+		return gettid();
+	if (hauli_sim_is_on() && number == SYS_tgkill && a[1] > TIDS) {
+		if (hauli_sim_signal((unsigned)a[1] - TIDS, (int)a[2]))
+			return 0;
+		errno = ESRCH;
+		return -1;
+	}
 	if (hauli_sim_is_on() && number == SYS_membarrier)
 		return a[0] == MEMBARRIER_CMD_QUERY ? MEMBARRIER_CMD_PRIVATE_EXPEDITED |
 				MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED

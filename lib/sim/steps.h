@@ -17,6 +17,10 @@ void hauli_sim_switch(void);
 void hauli_sim_pause(void);
 /* Nanoseconds of the simulated clock, also outside of a simulation. */
 uint64_t hauli_sim_ticks(void);
+/* An allocation is to fail. */
+_Bool hauli_sim_no_memory(void);
+/* The thread's waits are no reason to let time pass. */
+void hauli_sim_background(void);
 
 static inline __attribute__((always_inline)) void hauli_sim_step(void)
 {

@@ -14,21 +14,27 @@
 #include "sim/world.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include <haul-sim/sim.h>
 
+#include "base/assert.h"
 #include "base/random.h"
 #include "coro/fiber.h"
-#include "coro/switch.h"
-#include "sched/state/exceptions.h"
 #include "sched/state/self.h"
+#include "sim/check.h"
+#include "sim/delay.h"
+#include "sim/fault.h"
 #include "sim/fds/table.h"
 #include "sim/heap.h"
+#include "sim/marks.h"
 #include "sim/real.h"
 #include "sim/steps.h"
+#include "sim/stuck.h"
+#include "sim/thread.h"
 
 #define STACK_BYTES (256 * 1024)
 #define GUARD_BYTES 4096
@@ -41,26 +47,8 @@
 #define READS 256
 #define READ_NS 16
 #define PAUSE_NS 100
-
-struct hauli_sim_thread {
-	struct hauli_sim_timer timer; /* first */
-	struct hauli_ctx ctx;
-	struct hauli_sim_thread *next; /* of those that wait in the same bucket */
-	const void *waits_for;
-	bool timed_out, has_ended, is_detached;
-	unsigned id;
-	struct haul_carrier *carrier;
-	int err; /* errno */
-	struct hauli_exceptions exceptions; /* of C++ */
-	void *(*fn)(void *);
-	void *arg, *result;
-	void *stack;
-#if HAULI_ASAN
-	void *fake;
-	const void *lo;
-	size_t size;
-#endif
-};
+#define RUNS ((enum haul_sim_end) - 1)
+#define NB_BACKGROUND_MAX 64
 
 struct queue {
 	struct hauli_sim_thread *first, **end;
@@ -73,9 +61,12 @@ static struct {
 	struct hauli_sim_heap timers;
 	struct hauli_random random;
 	struct hauli_exceptions *exceptions; /* the real thread's; NULL: no C++ */
-	uint64_t now, reads, pauses, switches, hash, until, late_ns, stall_ns;
-	unsigned steps, stalls, nb_threads, nb_ended;
+	uint64_t now, reads, pauses, switches, hash, until;
+	uint64_t seed, mark_at; /* the switch at which the next mark is due */
+	unsigned steps, nb_threads, nb_ended;
 	struct hauli_sim_thread control; /* who called haul_sim_run() */
+	struct hauli_sim_thread *oldest, *newest;
+	bool has_advanced; /* the clock, since checks (check.c) */
 	enum haul_sim_end end;
 	int (*fn)(void *arg);
 	void *arg;
@@ -83,6 +74,7 @@ static struct {
 } w;
 
 static __thread bool is_on;
+static struct hauli_sim_marks *marks; /* NULL: none */
 
 uint64_t hauli_sim_steps_left = UINT64_MAX;
 
@@ -107,14 +99,14 @@ struct hauli_sim_thread *hauli_sim_self(void)
 	return w.current;
 }
 
+struct hauli_sim_thread *hauli_sim_oldest(void)
+{
+	return w.oldest;
+}
+
 uint64_t hauli_sim_now(void)
 {
 	return w.now;
-}
-
-static uint64_t random_up_to(uint64_t most)
-{
-	return most ? hauli_random_next(&w.random) % (most + 1) : 0;
 }
 
 static void draw_steps(void)
@@ -197,6 +189,13 @@ static inline __attribute__((always_inline)) void leave(
 #endif
 }
 
+static void free_thread(struct hauli_sim_thread *t)
+{
+	*(t->older ? &t->older->newer : &w.oldest) = t->newer;
+	*(t->newer ? &t->newer->older : &w.newest) = t->older;
+	free(t);
+}
+
 static void free_over(void)
 {
 	struct hauli_sim_thread *over = w.over;
@@ -208,7 +207,7 @@ static void free_over(void)
 	munmap(over->stack, GUARD_BYTES + STACK_BYTES);
 	over->stack = NULL;
 	if (over->is_detached)
-		free(over);
+		free_thread(over);
 }
 
 /* came_from: who switched here, of whose stack the sanitizer now tells the bounds. */
@@ -220,6 +219,16 @@ static inline __attribute__((always_inline)) void arrive(
 #endif
 	free_over();
 }
+
+static void mark(const struct hauli_sim_thread *to)
+{
+	struct hauli_sim_mark at = {w.switches, w.now - BEGIN, w.hash, to->id, ""};
+
+	memcpy(at.name, to->name, sizeof(at.name));
+	w.mark_at = hauli_sim_marks_add(marks, &at);
+}
+
+static void take_signal(struct hauli_sim_thread *me);
 
 static void switch_to(struct hauli_sim_thread *to)
 {
@@ -237,18 +246,70 @@ static void switch_to(struct hauli_sim_thread *to)
 	w.switches++;
 	haul_sim_note(to->id);
 	haul_sim_note(w.now);
+	if (w.switches == w.mark_at)
+		mark(to);
 	hauli_self_set(to->carrier);
 	leave(from, to);
 	arrive(from, hauli_switch(&from->ctx, &to->ctx, from));
+	if (from->signal)
+		take_signal(from);
 	errno = from->err;
 }
 
-/* The simulation is over, and the current thread never goes on. */
-static void finish(enum haul_sim_end end)
+/* The handler runs here and now, and is no step. */
+static void take_signal(struct hauli_sim_thread *me)
+{
+	struct hauli_sim_thread *signaller = me->signaller;
+	uint64_t left = hauli_sim_steps_left;
+	int sig = me->signal, err = me->err;
+
+	me->signal = 0;
+	hauli_sim_steps_left = UINT64_MAX;
+	raise(sig);
+	hauli_sim_steps_left = left;
+	switch_to(signaller);
+	me->err = err;
+}
+
+bool hauli_sim_signal(unsigned id, int sig)
+{
+	struct hauli_sim_thread *t = w.oldest;
+
+	while (t && (t->id != id || t->has_ended))
+		t = t->newer;
+	if (!t)
+		return false;
+	if (t == w.current) {
+		raise(sig);
+		return true;
+	}
+	t->signal = sig;
+	t->signaller = w.current;
+	switch_to(t);
+	return true;
+}
+
+unsigned hauli_sim_id(const struct hauli_sim_thread *t)
+{
+	return t->id;
+}
+
+void hauli_sim_finish(enum haul_sim_end end)
 {
 	w.end = end;
 	switch_to(&w.control);
 	__builtin_unreachable();
+}
+
+/* True if no thread will do anything any more but those in the background. */
+static bool is_stuck(void)
+{
+	if (w.timers.n > NB_BACKGROUND_MAX)
+		return false;
+	for (size_t i = 1; i <= w.timers.n; i++)
+		if (!w.timers.timers[i]->is_background)
+			return false;
+	return true;
 }
 
 /* Takes one of the threads that are ready, at the first time at which there is one. */
@@ -261,13 +322,18 @@ static struct hauli_sim_thread *pick(void)
 	while (w.nb_ready == 0) {
 		struct hauli_sim_timer *first = hauli_sim_heap_first(&w.timers);
 
-		if (!first)
-			finish(HAUL_SIM_STUCK);
-		if (first->at > w.until)
-			finish(HAUL_SIM_LIMIT);
+		if (is_stuck())
+			hauli_sim_finish(HAUL_SIM_STUCK);
+		if (first->at > w.until) {
+			pass(w.until - w.now);
+			hauli_sim_finish(HAUL_SIM_LIMIT);
+		}
 		pass(first->at - w.now);
+		w.has_advanced = true;
 		expire();
 	}
+	if (w.has_advanced && hauli_sim_has_checks && w.current != &w.control)
+		return &w.control;
 	if (w.nb_ready > 1)
 		i = hauli_random_below(&w.random, (uint32_t)w.nb_ready);
 	t = w.ready[i];
@@ -279,17 +345,20 @@ void hauli_sim_yield(void)
 {
 	draw_steps();
 	if (w.now > w.until)
-		finish(HAUL_SIM_LIMIT);
+		hauli_sim_finish(HAUL_SIM_LIMIT);
 	need(add_ready(w.current));
 	switch_to(pick());
 }
 
-bool hauli_sim_wait(const void *addr, uint64_t until)
+bool hauli_sim_wait_in(const void *addr, uint64_t until, const char *in)
 {
 	struct hauli_sim_thread *me = w.current;
 	struct queue *q = bucket_of(addr);
 
+	need(me != &w.control);
 	me->timed_out = false;
+	me->waits_in = in;
+	me->waits_since = w.now;
 	me->waits_for = addr;
 	if (addr) {
 		me->next = NULL;
@@ -299,11 +368,12 @@ bool hauli_sim_wait(const void *addr, uint64_t until)
 		q->end = &me->next;
 	}
 	if (until != HAULI_NEVER) {
-		until += random_up_to(w.late_ns);
+		until += hauli_sim_late_ns();
 		need(hauli_sim_heap_add(&w.timers, &me->timer, until));
 	}
 	switch_to(pick());
 	draw_steps();
+	me->waits_in = NULL;
 	return !me->timed_out;
 }
 
@@ -322,12 +392,15 @@ void hauli_sim_wake(const void *addr, unsigned n)
 
 void hauli_sim_switch(void)
 {
+	uint64_t ns;
+
 	if (!is_on) {
 		hauli_sim_steps_left = UINT64_MAX;
 		return;
 	}
-	if (w.stalls && hauli_random_below(&w.random, 1000000) < w.stalls)
-		(void)hauli_sim_wait(NULL, w.now + 1 + random_up_to(w.stall_ns));
+	ns = hauli_sim_away_ns(w.current, w.now);
+	if (ns > 0)
+		(void)hauli_sim_wait_in(NULL, w.now + ns, "a fault");
 	else
 		hauli_sim_yield();
 }
@@ -355,6 +428,8 @@ static void body(void *came_from)
 	struct hauli_sim_thread *me = w.current;
 
 	arrive(me, came_from);
+	if (me->signal)
+		take_signal(me);
 	me->result = me->fn(me->arg);
 	me->has_ended = true;
 	w.over = me;
@@ -378,6 +453,9 @@ struct hauli_sim_thread *hauli_sim_start(void *(*fn)(void *), void *arg)
 		return NULL;
 	}
 	t->id = ++w.nb_threads;
+	t->older = w.newest;
+	*(w.newest ? &w.newest->newer : &w.oldest) = t;
+	w.newest = t;
 	t->fn = fn;
 	t->arg = arg;
 	t->stack = stack;
@@ -396,7 +474,7 @@ void *hauli_sim_join(struct hauli_sim_thread *t)
 	while (!t->has_ended)
 		(void)hauli_sim_wait(t, HAULI_NEVER);
 	result = t->result;
-	free(t); /* its stack is gone: somebody has run since */
+	free_thread(t); /* its stack is gone: somebody has run since */
 	return result;
 }
 
@@ -404,7 +482,37 @@ void hauli_sim_detach(struct hauli_sim_thread *t)
 {
 	t->is_detached = true;
 	if (t->has_ended)
-		free(t);
+		free_thread(t);
+}
+
+void hauli_sim_result(struct haul_sim_result *result)
+{
+	*result = (struct haul_sim_result){
+		.end = w.end,
+		.value = w.value,
+		.hash = w.hash,
+		.ns = w.now - BEGIN,
+		.switches = w.switches,
+		.threads = w.nb_threads,
+		.left = w.nb_threads - w.nb_ended,
+	};
+}
+
+uint64_t hauli_sim_passed(void)
+{
+	return w.now - BEGIN;
+}
+
+uint64_t hauli_sim_seed(void)
+{
+	return w.seed;
+}
+
+void hauli_sim_mark(struct hauli_sim_marks *m)
+{
+	marks = m;
+	if (m && m->every == 0)
+		m->from = m->every = 1;
 }
 
 static void *first(void *unused)
@@ -415,8 +523,7 @@ static void *first(void *unused)
 	me->has_ended = me->is_detached = true;
 	w.over = me;
 	w.nb_ended++;
-	finish(HAUL_SIM_RETURNED);
-	return NULL;
+	hauli_sim_finish(HAUL_SIM_RETURNED);
 }
 
 static void begin(const struct haul_sim_opts *opts)
@@ -427,43 +534,64 @@ static void begin(const struct haul_sim_opts *opts)
 		(void)hauli_random_next(&w.random);
 	w.now = BEGIN;
 	w.steps = opts->steps ? opts->steps : STEPS;
-	w.stalls = opts->stalls;
-	w.stall_ns = opts->stall_ns ? opts->stall_ns : HAUL_MS;
-	w.late_ns = opts->late_ns;
 	w.until = w.now + (opts->limit_ns ? opts->limit_ns : LIMIT);
 	w.current = &w.control;
 	w.hash = opts->seed;
+	w.seed = opts->seed;
+	w.mark_at = marks ? marks->from : UINT64_MAX;
+	hauli_sim_checks_begin();
+	hauli_sim_delays_begin();
 	w.exceptions = hauli_exceptions_here();
+}
+
+/* The invariants, on the thread of haul_sim_run(): at a time to which the clock has just gone, and
+ * at the end. */
+static void check(void)
+{
+	uint64_t left = hauli_sim_steps_left;
+
+	w.has_advanced = false;
+	if (w.end != RUNS && w.end != HAUL_SIM_RETURNED)
+		return;
+	hauli_sim_steps_left = UINT64_MAX;
+	if (!hauli_sim_check())
+		w.end = HAUL_SIM_FAILED;
+	hauli_sim_steps_left = left;
 }
 
 int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *arg,
 	struct haul_sim_result *result)
 {
 	static bool runs;
-	int err;
+	struct hauli_sim_fault_set faults;
+	int rc;
 
+	HAUL_MISUSE_IF(!opts || !fn || !result, "the options, the function or the result is NULL");
 	if (runs)
 		return -EBUSY;
+	rc = hauli_sim_faults_parse(&faults, opts->faults ? opts->faults : "none", NULL, 0);
+	if (rc)
+		return rc;
 	begin(opts);
 	w.fn = fn;
 	w.arg = arg;
-	err = hauli_sim_fds_begin();
-	if (err || !hauli_sim_start(first, NULL))
-		return err ? err : -ENOMEM;
+	rc = hauli_sim_fds_begin();
+	if (rc || !hauli_sim_start(first, NULL)) {
+		free(faults.ranges);
+		return rc ? rc : -ENOMEM;
+	}
+	hauli_sim_faults_begin(opts->seed, &faults);
 	runs = is_on = true;
 	draw_steps();
-	switch_to(pick());
-	runs = is_on = false;
+	for (w.end = RUNS; w.end == RUNS; check())
+		switch_to(pick());
+	hauli_sim_faults_end();
 	hauli_sim_steps_left = UINT64_MAX;
-	*result = (struct haul_sim_result){
-		.end = w.end,
-		.value = w.value,
-		.hash = w.hash,
-		.ns = w.now - BEGIN,
-		.switches = w.switches,
-		.threads = w.nb_threads,
-		.left = w.nb_threads - w.nb_ended,
-	};
+	if (w.end == HAUL_SIM_STUCK || w.end == HAUL_SIM_LIMIT)
+		hauli_sim_tell_stuck(w.end);
+	runs = is_on = false;
+	free(faults.ranges);
+	hauli_sim_result(result);
 	hauli_sim_fds_end();
 	hauli_sim_heap_fini(&w.timers);
 	free(w.ready);

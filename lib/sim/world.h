@@ -7,15 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include <haul-sim/sim.h>
 
 #include "base/clock.h"
 
 struct hauli_sim_thread;
+struct hauli_sim_marks;
 
 /* Also elsewhere: true on a simulated thread. */
 bool hauli_sim_is_on(void);
 
 uint64_t hauli_sim_now(void);
+/* CLOCK_REALTIME is that far from where it would be; reads: somebody reads it. */
+int64_t hauli_sim_clock_step(bool reads);
 
 /* A thread that is ready; NULL: no memory. */
 struct hauli_sim_thread *hauli_sim_start(void *(*fn)(void *), void *arg);
@@ -23,9 +29,29 @@ struct hauli_sim_thread *hauli_sim_start(void *(*fn)(void *), void *arg);
 void *hauli_sim_join(struct hauli_sim_thread *t);
 struct hauli_sim_thread *hauli_sim_self(void);
 void hauli_sim_detach(struct hauli_sim_thread *t);
+/* The handler of a signal runs on this simulated thread, now. False: no such thread. Also on the
+ * thread of haul_sim_run(). */
+bool hauli_sim_signal(unsigned id, int sig);
+unsigned hauli_sim_id(const struct hauli_sim_thread *t);
+void hauli_sim_name(struct hauli_sim_thread *t, const char *name);
+/* "thread 3 haul-1", the current one. In signal handlers, too. */
+void hauli_sim_self_name(char *buf, size_t len);
+/* From the next run on, its marks. NULL: none. */
+void hauli_sim_mark(struct hauli_sim_marks *marks);
+/* Simulated time since the beginning of the run. */
+uint64_t hauli_sim_passed(void);
+/* What is known of the run so far. */
+void hauli_sim_result(struct haul_sim_result *result);
+uint64_t hauli_sim_seed(void);
+/* What threads wait for, one line each. */
+void hauli_sim_list(FILE *out);
+
+/* The simulation ends; its threads do not go on. */
+__attribute__((noreturn)) void hauli_sim_finish(enum haul_sim_end end);
 
 /* Waits until somebody wakes the address, or until a time (HAULI_NEVER). False: the time came. */
-bool hauli_sim_wait(const void *addr, uint64_t until);
+#define hauli_sim_wait(addr, until) hauli_sim_wait_in(addr, until, __func__)
+bool hauli_sim_wait_in(const void *addr, uint64_t until, const char *in);
 /* Makes up to n threads ready that wait for the address, those that wait longest first. */
 void hauli_sim_wake(const void *addr, unsigned n);
 

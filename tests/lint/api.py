@@ -16,7 +16,7 @@ FUNCTION = re.compile(r"\bHAUL_API\s+([^;(]*?)\b(haul_\w+)\s*\(((?:[^;()]|\([^()
 MEMBER = re.compile(r"^\t[^;(]*\b(errbuf|errlen)(?:\[[^]]*\])?;", re.M)
 NUMBERS = re.compile(r"(?:carrier|port|queue|q)")
 ASKS = re.compile(r"_(?:is|has|can|try)_|_try_|^haul_try_")
-NULLS = "tests/net/nulls.c"
+NULLS = ("tests/net/nulls.c", "tests/sim/nulls.c")
 
 # What the macros and inline functions of public headers call counts as called where they are used.
 MACRO = re.compile(r"^#define (\w+)(?:\(.*?\))?((?:.*\\\n)*.*)", re.M)
@@ -99,7 +99,8 @@ def uncalled(root, functions, headers):
 
 def findings(root):
     functions, headers = {}, []
-    nulls = tree.text(root, NULLS)
+    nulls = "".join(tree.text(root, path) for path in NULLS
+                    if os.path.exists(os.path.join(root, path)))
     for path in tree.files(root, ".h"):
         if not HEADER.search(path):
             continue
@@ -112,7 +113,7 @@ def findings(root):
             yield from (where + text for text in wrong(m[1].strip(), m[2], args))
             if needs_object(args) and not DO_NOT_LOOK.match(m[2]) and \
                     not re.search(rf"\bX\({m[2]},", nulls):
-                yield f"{where}{NULLS} does not give it NULL"
+                yield f"{where}{NULLS[0]} does not give it NULL"
         for m in MEMBER.finditer(code):
             yield f"{path}:{tree.line_of(code, m.start(1))}: {m[1]}: an argument of the call"
     yield from uncalled(root, functions, headers)

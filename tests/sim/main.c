@@ -25,11 +25,12 @@ static int run(void *arg)
 
 int __wrap_main(int argc, char **argv)
 {
-	static const char *const ends[] = {"returned", "stuck", "limit"};
+	static const char *const ends[] = {"returned", "stuck", "limit", "failed"};
 	struct arguments a = {argc, argv};
 	const char *seed = getenv("HAUL_SIM_SEED"), *steps = getenv("HAUL_SIM_STEPS");
 	struct haul_sim_opts opts = {
 		.seed = seed ? strtoull(seed, NULL, 0) : 1,
+		.faults = getenv("HAUL_SIM_FAULTS"),
 		.steps = steps ? (unsigned)strtoul(steps, NULL, 0) : 0,
 	};
 	struct haul_sim_result r;

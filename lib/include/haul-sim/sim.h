@@ -35,11 +35,12 @@ struct haul_sim_opts {
 	uint64_t seed;
 	unsigned
 		steps; /* between two switches to another thread that is ready, on average; 0: 64 */
-	/* Of a million switches, those at which the thread stays away for up to stall_ns, as one
-	 * whose CPU the kernel has given to somebody else. */
-	unsigned stalls;
-	uint64_t stall_ns; /* 0: 1 ms */
-	uint64_t late_ns; /* sleeps and time-outs end late, by up to this; 0: they are exact */
+	/*
+	 * Faults that may come: "all", or some of those that the option --list of haul_sim_main()
+	 * shows, such as "loss,delay". The seed draws which of them come in this run, and how
+	 * often. "loss:7,loss:9-12": only these of the strikes of that kind. NULL: none.
+	 */
+	const char *faults;
 	uint64_t limit_ns; /* end of a simulation that does not end; 0: ten years */
 };
 
@@ -47,6 +48,7 @@ enum haul_sim_end {
 	HAUL_SIM_RETURNED, /* the function has returned */
 	HAUL_SIM_STUCK, /* all threads wait, and none with a time limit */
 	HAUL_SIM_LIMIT, /* limit_ns */
+	HAUL_SIM_FAILED, /* haul_sim_fail(), or an invariant that does not hold */
 };
 
 struct haul_sim_result {
@@ -63,13 +65,30 @@ struct haul_sim_result {
  * Runs fn(arg) and the threads that it starts, until it returns. On a thread that is not simulated;
  * a process has one simulation at a time. After another end than HAUL_SIM_RETURNED, and if threads
  * are left, what haul and the C library know may be of any kind: then the process should end, so
- * whoever runs many seeds gives each a process. 0, or -EBUSY: one runs, -ENOMEM.
+ * whoever runs many seeds gives each a process. 0, or -EBUSY: one runs, -ENOMEM, -EINVAL: faults.
  */
-int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *arg,
+HAUL_API int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *arg,
 	struct haul_sim_result *result);
 
 /* Adds a fact about the run to its hash, so that runs that differ in it differ in their hashes. */
-void haul_sim_note(uint64_t fact);
+HAUL_API void haul_sim_note(uint64_t fact);
+
+/* Ends the simulation as failed, for this reason: one line of at most 1,000 bytes. Simulated
+ * threads, and invariants. Does not return. */
+HAUL_API void haul_sim_fail(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/*
+ * An invariant: each time when all threads wait and the clock goes on, and at the end, fn(arg)
+ * returns NULL if all is as it should be, or says what is wrong: the simulation ends as failed. fn
+ * does not wait. Simulated threads. 0, or -ENOSPC: there are 256.
+ */
+HAUL_API int haul_sim_always(const char *(*fn)(void *arg), void *arg);
+
+/* No faults from now on, as if the environment had recovered: then all that was promised has to
+ * happen within a time. start: as before. Simulated threads. */
+HAUL_API void haul_sim_faults_stop(void);
+HAUL_API void haul_sim_faults_start(void);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include <haul/offload.h>
 #include <haul/runtime.h>
 #include <haul/scope.h>
+#include <haul/sometimes.h>
 #include <haul/sum.h>
 #include <haul/sync.h>
 #include <haul/topo.h>

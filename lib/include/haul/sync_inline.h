@@ -6,9 +6,9 @@
  * Such a call swaps the first word of the mutex: 0 for the coroutine that runs, and back. If that
  * fails, or must not be, it is a call of the function of the same name in the library, which does
  * all else: waiting, handing over, and the line about a misuse. So is the call of a program that
- * defines HAUL_NO_INLINE before it includes a header, is compiled without optimization, or takes
- * the function's address; and of each program if the library has checks or a sanitizer, since
- * haul_inline_here_ shows a coroutine with a flag then.
+ * defines HAUL_NO_INLINE before it includes a header, is compiled without optimization or for
+ * simulation, or takes the function's address; and of each program if the library has checks or a
+ * sanitizer, since haul_inline_here_ shows a coroutine with a flag then.
  */
 #ifndef HAUL_SYNC_INLINE_H
 #define HAUL_SYNC_INLINE_H
@@ -35,7 +35,7 @@ struct haul_inline_carrier_ {
 HAUL_API extern __thread struct haul_inline_carrier_ *haul_inline_here_;
 
 #if defined(__x86_64__) && defined(__LP64__) && defined(__OPTIMIZE__) && \
-	!defined(__SANITIZE_THREAD__) && !defined(HAUL_NO_INLINE)
+	!defined(__SANITIZE_THREAD__) && !defined(HAUL_NO_INLINE) && !defined(HAUL_SIMULATED)
 
 /* These definitions are for inlining only: where a call is not inlined, it is one of the library's
  * function. */

@@ -306,6 +306,7 @@ static void *watch(void *arg)
 	uint64_t often = w->limit_ns / LOOKS_PER_LIMIT, pause = often;
 
 	pthread_setname_np(pthread_self(), "watchdog");
+	hauli_only_watches();
 	while (pause_for(w, pause)) {
 		bool awake = false;
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of simulated threads, and what they do. */
+#include "sim/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/steps.h"
+#include "sim/world.h"
+
+void hauli_sim_name(struct hauli_sim_thread *t, const char *name)
+{
+	strncpy(t->name, name, sizeof(t->name) - 1);
+}
+
+void hauli_sim_self_name(char *buf, size_t len)
+{
+	const struct hauli_sim_thread *t = hauli_sim_self();
+
+	if (!t || t->id == 0)
+		snprintf(buf, len, "an invariant");
+	else
+		snprintf(buf, len, "thread %u%s%s", t->id, t->name[0] ? " " : "", t->name);
+}
+
+void hauli_sim_background(void)
+{
+	if (hauli_sim_is_on())
+		hauli_sim_self()->timer.is_background = true;
+}
+
+void hauli_sim_list(FILE *out)
+{
+	uint64_t now = hauli_sim_now();
+
+	for (struct hauli_sim_thread *t = hauli_sim_oldest(); t; t = t->newer) {
+		if (t->has_ended)
+			continue;
+		fprintf(out, "  thread %u%s%s", t->id, t->name[0] ? " " : "", t->name);
+		if (t->waits_in)
+			fprintf(out, ": waits in %s, for %.6f s", t->waits_in,
+				(double)(now - t->waits_since) / 1e9);
+		if (t->timer.place)
+			fprintf(out, ", for at most %.6f s more",
+				(double)(t->timer.at - now) / 1e9);
+		fputs("\n", out);
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A simulated thread. */
+#ifndef HAULI_SIM_THREAD_H
+#define HAULI_SIM_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coro/fiber.h"
+#include "coro/switch.h"
+#include "sched/state/exceptions.h"
+#include "sim/heap.h"
+
+struct hauli_sim_thread {
+	struct hauli_sim_timer timer; /* first */
+	struct hauli_ctx ctx;
+	struct hauli_sim_thread *next; /* of those that wait in the same bucket */
+	const void *waits_for;
+	const char *waits_in; /* the function that waits */
+	uint64_t waits_since;
+	bool timed_out, has_ended, is_detached;
+	unsigned id;
+	struct haul_carrier *carrier;
+	int err; /* errno */
+	struct hauli_exceptions exceptions; /* of C++ */
+	void *(*fn)(void *);
+	void *arg, *result;
+	void *stack;
+#if HAULI_ASAN
+	void *fake;
+	const void *lo;
+	size_t size;
+#endif
+	uint64_t slow_until, slow_ns; /* of a CPU that is slow: time for each switch */
+	char name[16];
+	/* A signal that its handler is to take on this thread, and the thread that goes on then. */
+	int signal;
+	struct hauli_sim_thread *signaller;
+	struct hauli_sim_thread *newer, *older; /* of all */
+};
+
+/* The first that was started, of those that are not freed. */
+struct hauli_sim_thread *hauli_sim_oldest(void);
+
+#endif

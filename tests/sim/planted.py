@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program of simulations finds in faulty programs, and what it says: planted.py PROGRAM"""
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from tap import Tap
+
+PROGRAM = sys.argv[1]
+SEED = 1000  # any
+FOUND = [  # test, more arguments, exit status, what it says
+    ("fine", [], 0, r"^50 runs in .*, 2 of them twice: 0 failed$"),
+    ("recovers", [], 0, r": 0 failed$"),
+    ("race", [], 1, r"^race: seed \d+: returned 1$"),
+    ("invariant", [], 1, r"^invariant: seed 1000: one is gone$"),
+    ("lost-wakeup", ["--seeds", "2000"], 1, r"^lost-wakeup: seed \d+: stuck at .*all threads wait"),
+    ("deadlock", [], 1, r"^deadlock: seed \d+: stuck at "),
+    ("no-retry", [], 1, r"(?s)^no-retry: seed \d+: request \d+ has no reply$.*"
+     r"^Faults: 1 of \d+ are enough"),
+    ("two-faults", [], 1, r"(?s)^two-faults: seed \d+: Aborted .* in thread 1$.*"
+     r"^Faults: 3 of \d+ are enough.*Assertion"),
+    ("endless", ["--limit", "1"], 1,
+     r"^endless: seed 1000: no end in 1 s of real time: .* thread 1"),
+    ("too-long", [], 1, r"^too-long: seed 1000: no end in 1 s of simulated time$"),
+    ("leaves", [], 1, r"(?s)^leaves: seed 1000: exit\(3\) .* in thread 1$.*^it goes$"),
+    ("by-the-clock", ["--twice", "1"], 3,
+     r"^by-the-clock: seed \d+: two runs differ: switch \d{4,}: to thread \d at .* thread \d at"),
+]
+ARGUMENTS = [  # exit status, what it says
+    (["--help"], 0, r"--seeds N"),
+    (["--list"], 0, r"(?s)^  race$.*^  burst-loss$"),
+    (["--sedes"], 2, r": --sedes: no such option; --help shows them$"),
+    (["--seeds"], 2, r": --seeds needs a value"),
+    (["--seeds", "many"], 2, r": --seeds many: give a number, 0 to "),
+    (["--seeds=-1"], 2, r": --seeds -1: give a number, 0 to "),
+    (["--test", "rice"], 2, r": --test rice: there is none; --list shows them$"),
+    (["--seed", "1"], 2, r": --seed runs one test: name it by --test$"),
+    (["race"], 2, r': "race": give a test as --test race$'),
+    (["--faults", "losss"], 2, r': --faults: "losss" is none: --list shows them$'),
+    (["--faults", "loss:x"], 2, r': --faults: "loss:x" should be as loss:3 or loss:7-9$'),
+    (["--test", "fine", "--json", "/nowhere/x"], 2, r": --json /nowhere/x: No such file"),
+]
+
+
+def run(*args, env=None):
+    r = subprocess.run([PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, timeout=300, env={**os.environ, **(env or {})})
+    return r.returncode, r.stdout
+
+
+def finds(tap, test, more, status, said):
+    args = ["--test", test, "--from", str(SEED), "--seeds", "50", *more]
+    rc, out = run(*args)
+    if not tap.ok(rc == status and re.search(said, out, re.M), f"finds: {test}",
+                  f"exit {rc}\n{out}"):
+        return
+    again = re.search(r"^Again: (.*)$", out, re.M)
+    if status != 1 or test == "endless":
+        return
+    failure = re.search(rf"^{test}: seed \d+: (.*)$", out, re.M)[1]
+    r = subprocess.run(shlex.split(again[1]), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, timeout=300)
+    failure = failure.split(" at ")[0]
+    same = failure in r.stdout if r.returncode > 0 and test != "leaves" else r.returncode != 0
+    tap.ok(same, f"and shows it again: {test}", f"{again[1]}\nexit {r.returncode}\n{r.stdout}")
+
+
+def interrupted(tap):
+    with subprocess.Popen([PROGRAM, "--test", "endless"], stderr=subprocess.PIPE, text=True) as p:
+        while not os.path.exists(f"/proc/{p.pid}/task/{p.pid}/children") or \
+                not open(f"/proc/{p.pid}/task/{p.pid}/children").read():
+            time.sleep(0.01)  # between two looks
+        p.send_signal(signal.SIGINT)
+        said = p.communicate()[1]
+    tap.ok(p.returncode == 130 and re.search(r"^0 runs in .*: 0 failed$", said, re.M),
+           "Ctrl-C ends with what was done", f"exit {p.returncode}\n{said}")
+
+
+def counts(tap):
+    with tempfile.NamedTemporaryFile("r") as f:
+        rc, out = run("--test", "no-retry", "--test", "fine", "--seeds", "40", "--from", "1",
+                      "--keep-going", "--json", f.name)
+        found = json.load(f)
+    tap.ok(rc == 1 and found["failed"] == len(found["found"]) > 1 and found["runs"] == 80 and
+           all(one["test"] == "no-retry" and one["kind"] == "failure" for one in found["found"]),
+           "--keep-going counts, --json has them all", out)
+
+
+tap = Tap()
+for case in FOUND:
+    finds(tap, *case)
+for args, status, said in ARGUMENTS:
+    rc, out = run(*args)
+    lines = len(out.splitlines())
+    tap.ok(rc == status and re.search(said, out, re.M) and (rc == 0 or lines == 1),
+           " ".join(args), f"exit {rc}\n{out}")
+rc, out = run("--test", "fine", env={"HAUL_SIM_SEEDS": "7"})
+tap.ok(rc == 0 and out.startswith("7 runs"), "HAUL_SIM_SEEDS", out)
+rc, out = run("--test", "fine", "--seed", "5")
+tap.ok(rc == 0 and re.search(r"(?s)^fine: seed 5: ok$.* simulated in ", out, re.M), "--seed", out)
+interrupted(tap)
+counts(tap)
+tap.done()
