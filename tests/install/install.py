@@ -6,6 +6,7 @@ by one compiler.
 Usage: install.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -105,6 +106,25 @@ def test_gdb(tap, root):
     tap.ok("There is no process and no core" in ran.stdout, "gdb finds the script", ran.stdout)
 
 
+def test_simulation(tap, root, tree, kind):
+    """The program of the guide, whose fault simulations find, and show again."""
+    page = os.path.join(tree, "docs/guide/simulation.md")
+    env = outside.environment(root, kind)
+    try:
+        binary = outside.compile_program(root, "requests", page, "gcc", kind, "haul-sim")
+    except outside.Broken as e:
+        tap.ok(False, f"a simulation, {kind}", e)
+        return
+    ran = outside.run([binary, "--from", "1"], env=env)
+    again = re.search(r"^Again: (.*)$", ran.stdout, re.M)
+    tap.ok(ran.returncode == 1 and again and ": too many requests at the server\n" in ran.stdout,
+           f"a simulation finds the fault, {kind}", ran.stdout)
+    if again:
+        ran = outside.run(shlex.split(again[1]), env=env)
+        tap.ok(ran.returncode == 1 and ": too many requests at the server\n" in ran.stdout,
+               f"and shows it again, {kind}", ran.stdout)
+
+
 def main():
     build, tree = sys.argv[1:]
     tap = Tap()
@@ -112,6 +132,12 @@ def main():
         test_compare(tap, root, tree)
         test_links(tap, root)
         test_gdb(tap, root)
+        has_simulation = os.path.exists(os.path.join(outside.libdir(root), "pkgconfig/haul-sim.pc"))
+        for kind in outside.kinds(root) if has_simulation else []:
+            if kind == outside.STATIC and not outside.has_static_dpdk():
+                tap.skip(f"a simulation, {kind}", "DPDK is installed without archives")
+            else:
+                test_simulation(tap, root, tree, kind)
         for compiler in "gcc", "clang":
             kinds = outside.kinds(root)
             if compiler != "gcc" and "HAUL_FEWER" in os.environ:

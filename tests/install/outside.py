@@ -49,6 +49,7 @@ def libdir(root):
 # How a program is linked: with the shared libraries of haul and DPDK, with libhaul.a and the shared
 # ones of DPDK, or with the archives of both.
 SHARED, STATIC_HAUL, STATIC = "shared", "libhaul.a", "static"
+SIMULATION = "-Wl,--whole-archive,-l:libhaul-sim.a,--no-whole-archive"
 
 
 def kinds(root):
@@ -72,7 +73,8 @@ def options(root, kind, package):
         return shlex.split(must(["pkg-config", *words], env=environment(root)))
 
     if kind == STATIC_HAUL:
-        archives = ["-l:libhaul-app.a"] * (package == "haul-app") + ["-l:libhaul.a"]
+        archives = ["-l:libhaul-app.a"] * (package == "haul-app")
+        archives += [SIMULATION if package == "haul-sim" else "-l:libhaul.a"]
         return [*pkgconfig("--cflags", "--libs-only-L", package), *archives,
                 *pkgconfig("--libs", package, "hwloc", "jansson", "libpcap",
                            "libsystemd", "liburing"), "-lm"]

@@ -14,6 +14,10 @@ DECLARATION = re.compile(r"\bHAUL_API\b[^;]*?\b(haul_\w+)\b(?!\s*\*)\s*(?:\([^;]
                          r"[^;()]*;", re.S)
 
 
+# What a library defines in place of the C library's.
+REPLACED = re.compile(r'^HAULI_SIM_REPLACED (?:.*__asm__\("(\w+)"\);|[^;{=]*?\b(\w+)\()', re.M)
+
+
 def defined(library, *options):
     out = subprocess.run(["nm", "--defined-only", "--extern-only", *options, library], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
@@ -60,11 +64,16 @@ def soname_of(library):
 def findings(root):
     version, headers, *libraries = sys.argv[2:]
     for library in libraries:
+        replaced = set()
+        if "haul-sim" in library:
+            replaced = {m[1] or m[2]
+                        for path in tree.files(root, ".c") if path.startswith("lib/sim/")
+                        for m in REPLACED.finditer(tree.text(root, path))}
         if library.endswith(".a"):
-            yield from clashes(defined(library))
+            yield from clashes(defined(library) - replaced)
         else:
             yield from differences(defined(library, "--dynamic"),
-                                   set(declared(root, headers.split(":"))))
+                                   set(declared(root, headers.split(":"))) | replaced)
             yield from misnamed(os.path.basename(library), soname_of(library), version)
 
 
