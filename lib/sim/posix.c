@@ -32,6 +32,7 @@
 #include <haul/base.h>
 
 #include "sim/fault.h"
+#include "sim/fds/syscalls.h"
 #include "sim/real.h"
 #include "sim/world.h"
 
@@ -407,7 +408,7 @@ HAULI_SIM_REPLACED pid_t gettid(void)
 HAULI_SIM_REPLACED long syscall(long number, ...)
 {
 	va_list args;
-	long a[6];
+	long a[6], result;
 
 	va_start(args, number);
 	for (unsigned i = 0; i < 6; i++)
@@ -424,6 +425,8 @@ HAULI_SIM_REPLACED long syscall(long number, ...)
 		errno = ESRCH;
 		return -1;
 	}
+	if (hauli_sim_is_on() && hauli_sim_fds_syscall(number, a, &result))
+		return result;
 	if (hauli_sim_is_on() && number == SYS_membarrier)
 		return a[0] == MEMBARRIER_CMD_QUERY ? MEMBARRIER_CMD_PRIVATE_EXPEDITED |
 				MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <haul/fd.h>
@@ -19,7 +20,7 @@
 #include "support/stress.h"
 
 #define FDS_CARRIERS 4
-/* Of a test's _i: io_uring or epoll, and with stealing or without. */
+/* Of a test's _i: io_uring or epoll, and with stealing or without. In a simulation all is epoll. */
 #define FDS_MODES (HAUL_STEALING ? 4 : 2)
 
 static inline void *fds_first_call(void *fds)
@@ -113,6 +114,31 @@ static inline uint64_t fds_deadline(struct hauli_random *random)
 	default:
 		return haul_in(hauli_random_below(random, 200 * HAUL_US));
 	}
+}
+
+/* Sends five bytes, of which a stream may take some at a time. Five, or what the last call said. */
+static inline ssize_t fds_greet(int fd)
+{
+	ssize_t n, sent = 0;
+
+	do {
+		n = haul_fd_send(fd, &"hello"[sent], (size_t)(5 - sent), 0, HAUL_FOREVER);
+		sent += n > 0 ? n : 0;
+	} while (n > 0 && sent < 5);
+	return sent == 5 ? sent : n;
+}
+
+/* Receives them. */
+static inline ssize_t fds_be_greeted(int fd, uint64_t deadline)
+{
+	ssize_t n, got = 0;
+	char buf[6];
+
+	do {
+		n = haul_fd_recv(fd, buf, sizeof(buf) - (size_t)got, MSG_WAITALL, deadline);
+		got += n > 0 ? n : 0;
+	} while (n > 0 && got < 5);
+	return got == 5 ? got : n;
 }
 
 #endif

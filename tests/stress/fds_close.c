@@ -91,7 +91,7 @@ static void *wait_for_victims(void *arg)
 {
 	struct hauli_random random;
 
-	hauli_random_init(&random, *(uint64_t *)arg + (uintptr_t)haul_self());
+	hauli_random_init(&random, s.seed + 100 + (uintptr_t)arg);
 	while (!s.over && !haul_cancelled()) {
 		int fd = s.victims[hauli_random_below(&random, VICTIMS)];
 		ssize_t n;
@@ -204,9 +204,9 @@ START_TEST(each_close_ends_all_calls)
 			s.victims[i] = fds[0];
 			peers[i] = fds[1];
 		}
-		for (unsigned i = 0; i < WAITERS; i++)
+		for (uintptr_t i = 0; i < WAITERS; i++)
 			ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, i % FDS_CARRIERS),
-						 &waiters[i], wait_for_victims, &s.seed, NULL),
+						 &waiters[i], wait_for_victims, (void *)i, NULL),
 				0);
 		for (uintptr_t i = 1; i < VICTIMS; i++)
 			ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, i % FDS_CARRIERS),
@@ -242,7 +242,7 @@ static void *serve(void *arg)
 		if (fd == -EBADF || fd == -ECANCELED)
 			return NULL;
 		CHECK(fd >= 0);
-		n = haul_fd_send(fd, "hello", 5, 0, HAUL_FOREVER);
+		n = fds_greet(fd);
 		CHECK(n == 5 || n == -ECONNRESET || n == -EPIPE || n == -ECANCELED);
 		CHECK(haul_fd_close(fd) == 0);
 	}
@@ -256,7 +256,6 @@ static void *visit(void *arg)
 	for (int i = 0; i < VISITS; i++) {
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		bool hurries = hauli_random_below(&random, 2);
-		char buf[6];
 		ssize_t n;
 
 		CHECK(fd >= 0);
@@ -265,8 +264,7 @@ static void *visit(void *arg)
 		fds_count(n);
 		CHECK(n == 0 || (hurries && is_cut(n)));
 		if (n == 0) {
-			n = haul_fd_recv(fd, buf, sizeof(buf), MSG_WAITALL,
-				hurries ? fds_deadline(&random) : HAUL_FOREVER);
+			n = fds_be_greeted(fd, hurries ? fds_deadline(&random) : HAUL_FOREVER);
 			fds_count(n);
 			CHECK(n == 5 || (hurries && is_cut(n)));
 		}

@@ -117,7 +117,7 @@ static void *serve(void *arg)
 			haul_yield();
 			continue;
 		}
-		n = haul_fd_send(fd, "hello", 5, 0, HAUL_FOREVER);
+		n = fds_greet(fd);
 		CHECK(n == 5 || n == -ECONNRESET || n == -EPIPE);
 		s.served++;
 		CHECK(close_one(fd) == 0);
@@ -151,7 +151,6 @@ static void *replace_some(void *arg)
 static void *visit(void *arg)
 {
 	struct hauli_random random;
-	char buf[6];
 
 	hauli_random_init(&random, s.seed + 2000 + (uintptr_t)arg);
 	for (int i = 0; i < VISITS && !haul_cancelled(); i++) {
@@ -166,7 +165,7 @@ static void *visit(void *arg)
 		CHECK(n == 0 || is_cut(n) || n == -ECONNREFUSED || n == -ECONNRESET);
 		s.refused += n == -ECONNREFUSED || n == -ECONNRESET;
 		if (n == 0 && !silent) {
-			n = haul_fd_recv(fd, buf, sizeof(buf), MSG_WAITALL, fds_deadline(&random));
+			n = fds_be_greeted(fd, fds_deadline(&random));
 			fds_count(n);
 			CHECK(n == 5 || n == 0 || is_cut(n) || n == -ECONNRESET);
 		}

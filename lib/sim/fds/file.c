@@ -12,6 +12,7 @@ void hauli_sim_file_init(
 	f->kind = kind;
 	f->flags = flags;
 	f->refs = 0;
+	f->in_ns = f->out_ns = 0;
 	f->first = NULL;
 }
 
@@ -89,7 +90,11 @@ ssize_t hauli_sim_file_try(struct hauli_sim_file *f, uint32_t events, uint64_t u
 	return n;
 }
 
-uint64_t hauli_sim_file_until(const struct hauli_sim_file *f)
+uint64_t hauli_sim_file_until(const struct hauli_sim_file *f, uint32_t events, bool waits)
 {
-	return f->flags & O_NONBLOCK ? 0 : HAULI_NEVER;
+	uint64_t ns = events & HAULI_SIM_IN ? f->in_ns : f->out_ns;
+
+	if (!waits || f->flags & O_NONBLOCK)
+		return 0;
+	return ns ? hauli_sim_now() + ns : HAULI_NEVER;
 }

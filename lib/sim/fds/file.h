@@ -50,6 +50,7 @@ struct hauli_sim_file {
 	const struct hauli_sim_file_kind *kind;
 	int flags; /* O_NONBLOCK, O_ACCMODE, O_DIRECT */
 	unsigned refs; /* numbers, and threads that wait */
+	uint64_t in_ns, out_ns; /* SO_RCVTIMEO, SO_SNDTIMEO; 0: none */
 	struct hauli_sim_watch *first;
 };
 
@@ -79,7 +80,8 @@ void hauli_sim_waiter_end(struct hauli_sim_waiter *w);
 ssize_t hauli_sim_file_try(struct hauli_sim_file *f, uint32_t events, uint64_t until,
 	ssize_t (*attempt)(struct hauli_sim_file *f, void *arg), void *arg);
 
-/* HAULI_NEVER, or 0 with O_NONBLOCK. */
-uint64_t hauli_sim_file_until(const struct hauli_sim_file *f);
+/* How long a call that begins now may wait for one of these events: 0 with O_NONBLOCK, or if it
+ * does not wait. */
+uint64_t hauli_sim_file_until(const struct hauli_sim_file *f, uint32_t events, bool waits);
 
 #endif

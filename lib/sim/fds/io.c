@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ static ssize_t try_write(struct hauli_sim_file *f, void *from)
 	return f->kind->write(f, from);
 }
 
-static ssize_t do_read(struct hauli_sim_file *f, const struct iovec *iov, int n, bool is_vector)
+static ssize_t do_read(struct hauli_sim_file *f, const struct iovec *iov, int n, bool waits)
 {
 	struct hauli_sim_bytes to;
 
@@ -30,14 +31,13 @@ static ssize_t do_read(struct hauli_sim_file *f, const struct iovec *iov, int n,
 	if (n < 0 || n > IOV_MAX || !f->kind->read)
 		return -EINVAL;
 	to = hauli_sim_bytes(iov, (size_t)n);
-	if (to.left == 0 && is_vector)
-		return 0;
-	return hauli_sim_file_try(f, HAULI_SIM_IN, hauli_sim_file_until(f), try_read, &to);
+	return hauli_sim_file_try(
+		f, HAULI_SIM_IN, hauli_sim_file_until(f, HAULI_SIM_IN, waits), try_read, &to);
 }
 
-static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n, bool is_vector)
+static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n, bool waits)
 {
-	uint64_t until = hauli_sim_file_until(f);
+	uint64_t until = hauli_sim_file_until(f, HAULI_SIM_OUT, waits);
 	struct hauli_sim_bytes from;
 	ssize_t done, sum = 0;
 
@@ -46,17 +46,34 @@ static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n
 	if (n < 0 || n > IOV_MAX || !f->kind->write)
 		return -EINVAL;
 	from = hauli_sim_bytes(iov, (size_t)n);
-	if (from.left == 0 && is_vector)
-		return 0;
 	f->refs++; /* another thread may close it during a wait */
 	do {
 		done = hauli_sim_file_try(f, HAULI_SIM_OUT, until, try_write, &from);
 		sum += done > 0 ? done : 0;
 	} while (done > 0 && f->kind->is_stream && until && from.left);
-	hauli_sim_file_put(f);
-	if (done == -EPIPE && sum == 0)
+	if (done == -EPIPE && sum == 0 && f->kind->is_stream)
 		(void)raise(SIGPIPE);
+	hauli_sim_file_put(f);
 	return sum ? sum : done;
+}
+
+/* Of a vector without bytes nothing is asked of the file. */
+static ssize_t read_vector(struct hauli_sim_file *f, const struct iovec *iov, int n, bool waits)
+{
+	bool may_read = (f->flags & O_ACCMODE) != O_WRONLY && f->kind->read;
+
+	if (may_read && n >= 0 && n <= IOV_MAX && hauli_sim_bytes(iov, (size_t)n).left == 0)
+		return 0;
+	return do_read(f, iov, n, waits);
+}
+
+static ssize_t write_vector(struct hauli_sim_file *f, const struct iovec *iov, int n, bool waits)
+{
+	bool may_write = (f->flags & O_ACCMODE) != O_RDONLY && f->kind->write;
+
+	if (may_write && n >= 0 && n <= IOV_MAX && hauli_sim_bytes(iov, (size_t)n).left == 0)
+		return 0;
+	return do_write(f, iov, n, waits);
 }
 
 HAULI_SIM_REPLACED ssize_t read(int fd, void *buf, size_t n)
@@ -67,7 +84,7 @@ HAULI_SIM_REPLACED ssize_t read(int fd, void *buf, size_t n)
 	struct hauli_sim_file *f = hauli_sim_fds_enter("read", fd, &err);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_read(f, &iov, 1, false));
+		return hauli_sim_fds_result(err ? -err : do_read(f, &iov, 1, true));
 	done = HAULI_SIM_REAL(read)(fd, buf, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -80,7 +97,7 @@ HAULI_SIM_REPLACED ssize_t readv(int fd, const struct iovec *iov, int n)
 	struct hauli_sim_file *f = hauli_sim_fds_enter("readv", fd, &err);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_read(f, iov, n, true));
+		return hauli_sim_fds_result(err ? -err : read_vector(f, iov, n, true));
 	done = HAULI_SIM_REAL(readv)(fd, iov, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -94,7 +111,7 @@ HAULI_SIM_REPLACED ssize_t write(int fd, const void *buf, size_t n)
 	struct hauli_sim_file *f = hauli_sim_fds_enter("write", fd, &err);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_write(f, &iov, 1, false));
+		return hauli_sim_fds_result(err ? -err : do_write(f, &iov, 1, true));
 	done = HAULI_SIM_REAL(write)(fd, buf, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -107,8 +124,87 @@ HAULI_SIM_REPLACED ssize_t writev(int fd, const struct iovec *iov, int n)
 	struct hauli_sim_file *f = hauli_sim_fds_enter("writev", fd, &err);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_write(f, iov, n, true));
+		return hauli_sim_fds_result(err ? -err : write_vector(f, iov, n, true));
 	done = HAULI_SIM_REAL(writev)(fd, iov, n);
 	hauli_sim_fds_passed();
 	return done;
+}
+
+/*
+ * Whether the kernel has a part of a file in its memory is not for a simulation to depend on: the
+ * seed says so.
+ */
+static bool is_vain(int fd, int flags)
+{
+	struct stat st;
+
+	return hauli_sim_is_on() && flags & RWF_NOWAIT && fstat(fd, &st) == 0 &&
+		S_ISREG(st.st_mode) && hauli_sim_random() % 2;
+}
+
+/* With RWF_NOWAIT only on what may be asked so. */
+static int without_doubt(int fd, int flags)
+{
+	struct stat st;
+
+	return hauli_sim_is_on() && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? flags & ~RWF_NOWAIT
+									       : flags;
+}
+
+/* With an offset; -1: that of the file, which a simulated one has not. */
+static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	ssize_t done;
+	int err;
+	struct hauli_sim_file *f = hauli_sim_fds_enter("preadv2", fd, &err);
+
+	if (f) {
+		done = at != -1 ? -ESPIPE : read_vector(f, iov, n, !(flags & RWF_NOWAIT));
+		return hauli_sim_fds_result(err ? -err : done);
+	}
+	if (is_vain(fd, flags))
+		return hauli_sim_fds_result(-EAGAIN);
+	done = HAULI_SIM_REAL(preadv2)(fd, iov, n, at, without_doubt(fd, flags));
+	hauli_sim_fds_passed();
+	return done;
+}
+
+static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	ssize_t done;
+	int err;
+	struct hauli_sim_file *f = hauli_sim_fds_enter("pwritev2", fd, &err);
+
+	if (f) {
+		done = at != -1 ? -ESPIPE : write_vector(f, iov, n, !(flags & RWF_NOWAIT));
+		return hauli_sim_fds_result(err ? -err : done);
+	}
+	if (is_vain(fd, flags))
+		return hauli_sim_fds_result(-EAGAIN);
+	done = HAULI_SIM_REAL(pwritev2)(fd, iov, n, at, without_doubt(fd, flags));
+	hauli_sim_fds_passed();
+	return done;
+}
+
+/* By both names: which one a program has depends on its _FILE_OFFSET_BITS. */
+#define NAMES(by, function)                                                                      \
+	HAULI_SIM_REPLACED ssize_t hauli_sim_fds_##function(                                     \
+		int fd, const struct iovec *iov, int n, off_t at, int flags) __asm__(#function); \
+	ssize_t hauli_sim_fds_##function(                                                        \
+		int fd, const struct iovec *iov, int n, off_t at, int flags)                     \
+	{                                                                                        \
+		return by(fd, iov, n, at, flags);                                                \
+	}
+
+NAMES(read_at, preadv2)
+NAMES(read_at, preadv64v2)
+NAMES(write_at, pwritev2)
+NAMES(write_at, pwritev64v2)
+
+ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
+
+/* What compilers call with _FORTIFY_SOURCE. */
+HAULI_SIM_REPLACED ssize_t __read_chk(int fd, void *buf, size_t n, size_t room)
+{
+	return read(fd, buf, n);
 }

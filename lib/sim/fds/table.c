@@ -104,6 +104,27 @@ int hauli_sim_fds_add(struct hauli_sim_file *f, int flags)
 	return hold(f, fd < 0 ? -errno : fd);
 }
 
+int hauli_sim_fds_add_pair(
+	struct hauli_sim_file *a, struct hauli_sim_file *b, int flags, int fds[2])
+{
+	int first = hauli_sim_fds_add(a, flags), second;
+
+	if (first < 0) {
+		b->refs++;
+		hauli_sim_file_put(b);
+		return first;
+	}
+	second = hauli_sim_fds_add(b, flags);
+	if (second < 0) {
+		HAULI_SIM_REAL(close)(first);
+		drop(first);
+		return second;
+	}
+	fds[0] = first;
+	fds[1] = second;
+	return 0;
+}
+
 int hauli_sim_fds_add_at(struct hauli_sim_file *f, int fd)
 {
 	return hold(f, fd);

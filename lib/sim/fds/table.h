@@ -14,7 +14,10 @@
 
 /* A new number, which holds f. flags: O_CLOEXEC and others. -errno: f is released. */
 int hauli_sim_fds_add(struct hauli_sim_file *f, int flags);
-/* The same, in the place of a real descriptor. Returns it. */
+/* Two. 0, or -errno: both are released. */
+int hauli_sim_fds_add_pair(
+	struct hauli_sim_file *a, struct hauli_sim_file *b, int flags, int fds[2]);
+/* f in the place of a real descriptor, which it returns. */
 int hauli_sim_fds_add_at(struct hauli_sim_file *f, int fd);
 
 /*
