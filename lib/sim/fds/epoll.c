@@ -239,8 +239,9 @@ static int control_real(struct set *s, int epoll, int op, int fd, struct epoll_e
 
 HAULI_SIM_REPLACED int epoll_ctl(int epoll, int op, int fd, struct epoll_event *ev)
 {
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("epoll_ctl", epoll, &err);
+	int err = 0;
+	struct hauli_sim_file *f =
+		hauli_sim_fds_enter("epoll_ctl", epoll, op == EPOLL_CTL_ADD ? &err : NULL);
 	struct hauli_sim_file *of = hauli_sim_fds_file(fd);
 
 	if (!f)
@@ -323,7 +324,7 @@ HAULI_SIM_REPLACED int epoll_pwait(
 	int fd, struct epoll_event *events, int n, int ms, const sigset_t *signals)
 {
 	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("epoll_pwait", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter("epoll_wait", fd, &err);
 
 	if (!f)
 		return HAULI_SIM_REAL(epoll_pwait)(fd, events, n, ms, signals);
@@ -335,7 +336,7 @@ HAULI_SIM_REPLACED int epoll_pwait2(int fd, struct epoll_event *events, int n,
 	const struct timespec *t, const sigset_t *signals)
 {
 	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("epoll_pwait2", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter("epoll_wait", fd, &err);
 
 	if (!f)
 		return HAULI_SIM_REAL(epoll_pwait2)(fd, events, n, t, signals);

@@ -31,6 +31,8 @@ struct hauli_sim_file_kind {
 	uint32_t (*events)(struct hauli_sim_file *f); /* which it has now */
 	int (*readable)(struct hauli_sim_file *f); /* FIONREAD; NULL: no such request */
 	void (*release)(struct hauli_sim_file *f); /* its last number is closed: frees it */
+	int (*fails)(
+		struct hauli_sim_file *f, bool is_write); /* by the seed: -errno; NULL: never */
 	/* A write that blocks goes on until it has written all. */
 	bool is_stream;
 };

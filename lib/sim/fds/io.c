@@ -25,11 +25,15 @@ static ssize_t try_write(struct hauli_sim_file *f, void *from)
 static ssize_t do_read(struct hauli_sim_file *f, const struct iovec *iov, int n, bool waits)
 {
 	struct hauli_sim_bytes to;
+	int failed;
 
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EBADF;
 	if (n < 0 || n > IOV_MAX || !f->kind->read)
 		return -EINVAL;
+	failed = f->kind->fails ? f->kind->fails(f, false) : 0;
+	if (failed)
+		return failed;
 	to = hauli_sim_bytes(iov, (size_t)n);
 	return hauli_sim_file_try(
 		f, HAULI_SIM_IN, hauli_sim_file_until(f, HAULI_SIM_IN, waits), try_read, &to);
@@ -39,12 +43,16 @@ static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n
 {
 	uint64_t until = hauli_sim_file_until(f, HAULI_SIM_OUT, waits);
 	struct hauli_sim_bytes from;
+	int failed;
 	ssize_t done, sum = 0;
 
 	if ((f->flags & O_ACCMODE) == O_RDONLY)
 		return -EBADF;
 	if (n < 0 || n > IOV_MAX || !f->kind->write)
 		return -EINVAL;
+	failed = f->kind->fails ? f->kind->fails(f, true) : 0;
+	if (failed)
+		return failed;
 	from = hauli_sim_bytes(iov, (size_t)n);
 	f->refs++; /* another thread may close it during a wait */
 	do {
@@ -80,11 +88,10 @@ HAULI_SIM_REPLACED ssize_t read(int fd, void *buf, size_t n)
 {
 	struct iovec iov = {buf, n};
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("read", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_read(f, &iov, 1, true));
+		return hauli_sim_fds_result(do_read(f, &iov, 1, true));
 	done = HAULI_SIM_REAL(read)(fd, buf, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -93,11 +100,10 @@ HAULI_SIM_REPLACED ssize_t read(int fd, void *buf, size_t n)
 HAULI_SIM_REPLACED ssize_t readv(int fd, const struct iovec *iov, int n)
 {
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("readv", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : read_vector(f, iov, n, true));
+		return hauli_sim_fds_result(read_vector(f, iov, n, true));
 	done = HAULI_SIM_REAL(readv)(fd, iov, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -107,11 +113,10 @@ HAULI_SIM_REPLACED ssize_t write(int fd, const void *buf, size_t n)
 {
 	struct iovec iov = {(void *)buf, n};
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("write", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : do_write(f, &iov, 1, true));
+		return hauli_sim_fds_result(do_write(f, &iov, 1, true));
 	done = HAULI_SIM_REAL(write)(fd, buf, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -120,11 +125,10 @@ HAULI_SIM_REPLACED ssize_t write(int fd, const void *buf, size_t n)
 HAULI_SIM_REPLACED ssize_t writev(int fd, const struct iovec *iov, int n)
 {
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("writev", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f)
-		return hauli_sim_fds_result(err ? -err : write_vector(f, iov, n, true));
+		return hauli_sim_fds_result(write_vector(f, iov, n, true));
 	done = HAULI_SIM_REAL(writev)(fd, iov, n);
 	hauli_sim_fds_passed();
 	return done;
@@ -155,12 +159,11 @@ static int without_doubt(int fd, int flags)
 static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("preadv2", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f) {
 		done = at != -1 ? -ESPIPE : read_vector(f, iov, n, !(flags & RWF_NOWAIT));
-		return hauli_sim_fds_result(err ? -err : done);
+		return hauli_sim_fds_result(done);
 	}
 	if (is_vain(fd, flags))
 		return hauli_sim_fds_result(-EAGAIN);
@@ -172,12 +175,11 @@ static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int fla
 static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
 	ssize_t done;
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("pwritev2", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 
 	if (f) {
 		done = at != -1 ? -ESPIPE : write_vector(f, iov, n, !(flags & RWF_NOWAIT));
-		return hauli_sim_fds_result(err ? -err : done);
+		return hauli_sim_fds_result(done);
 	}
 	if (is_vain(fd, flags))
 		return hauli_sim_fds_result(-EAGAIN);

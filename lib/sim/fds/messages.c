@@ -76,6 +76,9 @@ static ssize_t send_msg(struct hauli_sim_socket *s, const struct msghdr *msg, in
 		return -EMSGSIZE;
 	if (flags & MSG_OOB)
 		return -EOPNOTSUPP;
+	err = s->file.kind->fails(&s->file, true);
+	if (err)
+		return err;
 	if (msg->msg_control && msg->msg_controllen)
 		return -EINVAL; /* nothing of it is simulated */
 	t.bytes = hauli_sim_bytes(msg->msg_iov, msg->msg_iovlen);
@@ -96,11 +99,15 @@ static ssize_t recv_msg(struct hauli_sim_socket *s, struct msghdr *msg, int flag
 {
 	struct hauli_sim_transfer t = {.flags = flags};
 	ssize_t n;
+	int err;
 
 	if (msg->msg_iovlen > IOV_MAX)
 		return -EMSGSIZE;
 	if (flags & MSG_OOB)
 		return -EINVAL;
+	err = s->file.kind->fails(&s->file, false);
+	if (err)
+		return err;
 	t.bytes = hauli_sim_bytes(msg->msg_iov, msg->msg_iovlen);
 	n = recv_all(s, &t);
 	if (n < 0)
@@ -117,19 +124,19 @@ static ssize_t recv_msg(struct hauli_sim_socket *s, struct msghdr *msg, int flag
 }
 
 /* The socket of a call on a number; NULL: not simulated, or *err. */
-static struct hauli_sim_socket *enter(const char *call, int fd, int *err)
+static struct hauli_sim_socket *enter(int fd, int *err)
 {
-	struct hauli_sim_file *f = hauli_sim_fds_enter(call, fd, err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter(NULL, fd, NULL);
 	struct hauli_sim_socket *s = f ? hauli_sim_socket_of(f) : NULL;
 
-	*err = *err ? -*err : f && !s ? -ENOTSOCK : 0;
+	*err = f && !s ? -ENOTSOCK : 0;
 	return s;
 }
 
 HAULI_SIM_REPLACED ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	int err;
-	struct hauli_sim_socket *s = enter("sendmsg", fd, &err);
+	struct hauli_sim_socket *s = enter(fd, &err);
 
 	if (!s && !err)
 		return HAULI_SIM_REAL(sendmsg)(fd, msg, flags);
@@ -139,7 +146,7 @@ HAULI_SIM_REPLACED ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 HAULI_SIM_REPLACED ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	int err;
-	struct hauli_sim_socket *s = enter("recvmsg", fd, &err);
+	struct hauli_sim_socket *s = enter(fd, &err);
 
 	if (!s && !err)
 		return HAULI_SIM_REAL(recvmsg)(fd, msg, flags);
@@ -153,7 +160,7 @@ HAULI_SIM_REPLACED ssize_t sendto(
 	struct msghdr msg = {
 		.msg_name = (void *)a, .msg_namelen = len, .msg_iov = &iov, .msg_iovlen = 1};
 	int err;
-	struct hauli_sim_socket *s = enter("sendto", fd, &err);
+	struct hauli_sim_socket *s = enter(fd, &err);
 
 	if (!s && !err)
 		return HAULI_SIM_REAL(sendto)(fd, buf, n, flags, a, len);
@@ -170,7 +177,7 @@ HAULI_SIM_REPLACED ssize_t recvfrom(int fd, void *restrict buf, size_t n, int fl
 		.msg_iovlen = 1};
 	ssize_t done;
 	int err;
-	struct hauli_sim_socket *s = enter("recvfrom", fd, &err);
+	struct hauli_sim_socket *s = enter(fd, &err);
 
 	if (!s && !err)
 		return HAULI_SIM_REAL(recvfrom)(fd, buf, n, flags, a, len);

@@ -117,7 +117,7 @@ HAULI_SIM_REPLACED int ppoll(
 {
 	int err;
 
-	if (!hauli_sim_fds_enter_new("ppoll", &err))
+	if (!hauli_sim_fds_enter_new("poll", &err))
 		return HAULI_SIM_REAL(ppoll)(fds, n, t, signals);
 	return (int)hauli_sim_fds_result(err ? -err : poll_until(fds, n, hauli_sim_in(t)));
 }
@@ -183,7 +183,7 @@ HAULI_SIM_REPLACED int select(int n, fd_set *restrict in, fd_set *restrict out,
 	uint64_t until = HAULI_NEVER, left;
 	int err, found;
 
-	if (!hauli_sim_fds_enter_new("select", &err))
+	if (!hauli_sim_fds_enter_new("poll", &err))
 		return HAULI_SIM_REAL(select)(n, in, out, except, t);
 	if (t)
 		until = hauli_sim_in(
@@ -204,7 +204,7 @@ HAULI_SIM_REPLACED int pselect(int n, fd_set *restrict in, fd_set *restrict out,
 	fd_set *sets[SETS] = {in, out, except};
 	int err;
 
-	if (!hauli_sim_fds_enter_new("pselect", &err))
+	if (!hauli_sim_fds_enter_new("poll", &err))
 		return HAULI_SIM_REAL(pselect)(n, in, out, except, t, signals);
 	return (int)hauli_sim_fds_result(err ? -err : select_until(n, sets, hauli_sim_in(t)));
 }

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "sim/fault.h"
+
 #define ROOM (208 * 1024)
 
 static ssize_t socket_read(struct hauli_sim_file *f, struct hauli_sim_bytes *to)
@@ -63,12 +65,31 @@ static void socket_release(struct hauli_sim_file *f)
 	free(s);
 }
 
+/* A connection that a call finds broken is so for both sides. */
+static int socket_fails(struct hauli_sim_file *f, bool is_write)
+{
+	struct hauli_sim_socket *s = (struct hauli_sim_socket *)f;
+	int err;
+
+	if (!hauli_sim_fails(is_write ? "send" : "recv", &err))
+		return 0;
+	if (err != ECONNRESET && err != EPIPE)
+		return -err;
+	if (s->state != HAULI_SIM_SOCKET_CONNECTED || !hauli_sim_socket_connects(s))
+		return 0;
+	if (s->peer)
+		hauli_sim_socket_reset(s->peer, ECONNRESET);
+	hauli_sim_socket_reset(s, 0);
+	return -err;
+}
+
 static const struct hauli_sim_file_kind stream = {
 	.read = socket_read,
 	.write = socket_write,
 	.events = hauli_sim_socket_events,
 	.readable = socket_readable,
 	.release = socket_release,
+	.fails = socket_fails,
 	.is_stream = true,
 };
 static const struct hauli_sim_file_kind packets = {
@@ -77,6 +98,7 @@ static const struct hauli_sim_file_kind packets = {
 	.events = hauli_sim_socket_events,
 	.readable = socket_readable,
 	.release = socket_release,
+	.fails = socket_fails,
 };
 
 struct hauli_sim_socket *hauli_sim_socket_of(struct hauli_sim_file *f)

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "sim/fault.h"
 #include "sim/real.h"
 #include "sim/steps.h"
 #include "sim/world.h"
@@ -135,10 +136,11 @@ struct hauli_sim_file *hauli_sim_fds_file(int fd)
 	return hauli_sim_is_on() && fd >= 0 && fd < t.n ? t.files[fd] : NULL;
 }
 
-/* Here calls fail by the seed. */
 static int fails(const char *call)
 {
-	return 0;
+	int err;
+
+	return hauli_sim_fails(call, &err) ? err : 0;
 }
 
 static void begin_call(void)
@@ -151,12 +153,13 @@ struct hauli_sim_file *hauli_sim_fds_enter(const char *call, int fd, int *err)
 {
 	struct hauli_sim_file *f;
 
-	*err = 0;
+	if (err)
+		*err = 0;
 	if (!hauli_sim_is_on())
 		return NULL;
 	begin_call();
 	f = hauli_sim_fds_file(fd);
-	if (f)
+	if (f && err)
 		*err = fails(call);
 	return f;
 }
@@ -189,15 +192,14 @@ ssize_t hauli_sim_fds_result(ssize_t n)
 
 HAULI_SIM_REPLACED int close(int fd)
 {
-	int err, rc;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("close", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter("close", fd, NULL);
+	int rc = HAULI_SIM_REAL(close)(fd);
 
-	rc = HAULI_SIM_REAL(close)(fd);
 	if (f)
 		drop(fd);
 	else
 		hauli_sim_fds_passed();
-	return err ? (int)hauli_sim_fds_result(-err) : rc;
+	return rc;
 }
 
 /* The number `to` is that of the same file as `from`, or -errno: for the kernel it is so. */
@@ -217,28 +219,19 @@ static int duplicated(int from, int to)
 
 HAULI_SIM_REPLACED int dup(int fd)
 {
-	int err;
-
-	if (hauli_sim_fds_enter("dup", fd, &err) && err)
-		return (int)hauli_sim_fds_result(-err);
+	(void)hauli_sim_fds_enter("dup", fd, NULL);
 	return duplicated(fd, HAULI_SIM_REAL(dup)(fd));
 }
 
 HAULI_SIM_REPLACED int dup2(int fd, int to)
 {
-	int err;
-
-	if (hauli_sim_fds_enter("dup2", fd, &err) && err)
-		return (int)hauli_sim_fds_result(-err);
+	(void)hauli_sim_fds_enter("dup2", fd, NULL);
 	return duplicated(fd, HAULI_SIM_REAL(dup2)(fd, to));
 }
 
 HAULI_SIM_REPLACED int dup3(int fd, int to, int flags)
 {
-	int err;
-
-	if (hauli_sim_fds_enter("dup3", fd, &err) && err)
-		return (int)hauli_sim_fds_result(-err);
+	(void)hauli_sim_fds_enter("dup3", fd, NULL);
 	return duplicated(fd, HAULI_SIM_REAL(dup3)(fd, to, flags));
 }
 
@@ -246,11 +239,8 @@ HAULI_SIM_REPLACED int dup3(int fd, int to, int flags)
 
 static int control(int fd, int what, void *arg)
 {
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("fcntl", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter("fcntl", fd, NULL);
 
-	if (err)
-		return (int)hauli_sim_fds_result(-err);
 	if (what == F_DUPFD || what == F_DUPFD_CLOEXEC)
 		return duplicated(fd, HAULI_SIM_REAL(fcntl)(fd, what, arg));
 	if (!f)
@@ -297,8 +287,7 @@ int hauli_sim_fds_fcntl64(int fd, int what, ...)
 
 HAULI_SIM_REPLACED int ioctl(int fd, unsigned long what, ...)
 {
-	int err;
-	struct hauli_sim_file *f = hauli_sim_fds_enter("ioctl", fd, &err);
+	struct hauli_sim_file *f = hauli_sim_fds_enter("ioctl", fd, NULL);
 	va_list args;
 	void *arg;
 
@@ -307,8 +296,6 @@ HAULI_SIM_REPLACED int ioctl(int fd, unsigned long what, ...)
 	va_end(args);
 	if (!f)
 		return HAULI_SIM_REAL(ioctl)(fd, what, arg);
-	if (err)
-		return (int)hauli_sim_fds_result(-err);
 	switch (what) {
 	case FIONBIO:
 		f->flags = (f->flags & ~O_NONBLOCK) | (*(int *)arg ? O_NONBLOCK : 0);

@@ -22,7 +22,8 @@ int hauli_sim_fds_add_at(struct hauli_sim_file *f, int fd);
 
 /*
  * A call of a simulated thread on a number begins: others may go on before, and time passes.
- * NULL: the number is not simulated, or nothing is. *err: the call is to fail, by the seed.
+ * NULL: the number is not simulated, or nothing is. *err: the call is to fail, by the seed; NULL:
+ * it never does.
  */
 struct hauli_sim_file *hauli_sim_fds_enter(const char *call, int fd, int *err);
 /* The same of a call without a number: true if it is simulated. */
