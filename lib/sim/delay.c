@@ -5,9 +5,9 @@
 #include "sim/world.h"
 
 /* At most. */
-#define LATE_NS (100 * HAUL_MS)
-#define STALL_NS (100 * HAUL_MS)
-#define SLOW_NS HAUL_S
+#define LATE_NS (10 * HAUL_MS)
+#define STALL_NS (10 * HAUL_MS)
+#define SLOW_NS (10 * HAUL_MS)
 #define SLOW_STEP_NS (100 * HAUL_US)
 #define CLOCK_NS (24 * 3600 * HAUL_S)
 

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coro/trace.h"
 #include "sim/steps.h"
 #include "sim/world.h"
+
+#define DEPTH 24 /* of call stacks */
 
 void hauli_sim_name(struct hauli_sim_thread *t, const char *name)
 {
@@ -32,6 +35,9 @@ void hauli_sim_background(void)
 void hauli_sim_list(FILE *out)
 {
 	uint64_t now = hauli_sim_now();
+	void *pcs[DEPTH];
+
+	hauli_trace_init();
 
 	for (struct hauli_sim_thread *t = hauli_sim_oldest(); t; t = t->newer) {
 		if (t->has_ended)
@@ -44,5 +50,7 @@ void hauli_sim_list(FILE *out)
 			fprintf(out, ", for at most %.6f s more",
 				(double)(t->timer.at - now) / 1e9);
 		fputs("\n", out);
+		if (t != hauli_sim_self())
+			hauli_trace_print(pcs, hauli_trace(&t->ctx, pcs, DEPTH), out);
 	}
 }

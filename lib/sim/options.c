@@ -58,7 +58,8 @@ static const char help[] =
 	"Runs tests in simulations, under many seeds, and stops at the first failure.\n"
 	"\n"
 	"  -t, --test NAME    run this test only; may be given several times\n"
-	"      --seeds N      so many seeds for each test (1000; HAUL_SIM_SEEDS)\n"
+	"      --seeds N      so many seeds for each test (1000); the environment's\n"
+	"                     HAUL_SIM_SEEDS is stronger\n"
 	"      --from SEED    the first of them (changes each day)\n"
 	"      --for SECONDS  no further run after this time, but at least one of each test\n"
 	"      --keep-going   go on after a failure, and count failures\n"
@@ -226,19 +227,22 @@ static unsigned cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-static int defaults(struct hauli_sim_options *o)
+static void defaults(struct hauli_sim_options *o)
 {
-	const char *seeds = getenv("HAUL_SIM_SEEDS");
-
 	o->seeds = 1000;
 	o->from = (uint64_t)time(NULL) / 86400 * SEEDS_A_DAY;
 	o->jobs = 0;
 	o->real_s = 60;
 	o->shorten_s = 20;
 	o->twice = 20;
-	if (seeds && !parse_number("HAUL_SIM_SEEDS", OPT_SEEDS, seeds, UINT64_MAX, &o->seeds))
-		return WRONG;
-	return -1;
+}
+
+/* For a longer search by a script of tests, which gives --seeds. */
+static bool take_environment(struct hauli_sim_options *o)
+{
+	const char *seeds = getenv("HAUL_SIM_SEEDS");
+
+	return !seeds || parse_number("HAUL_SIM_SEEDS", OPT_SEEDS, seeds, UINT64_MAX, &o->seeds);
 }
 
 /* What getopt_long() has not understood. */
@@ -255,10 +259,10 @@ static void refuse(const struct hauli_sim_options *o, int opt, int arg, char **a
 int hauli_sim_options_parse(
 	struct hauli_sim_options *o, int argc, char **argv, const struct haul_sim_test *tests)
 {
-	int rc, opt, arg;
+	int rc = -1, opt, arg;
 
 	*o = (struct hauli_sim_options){.program = argc > 0 ? argv[0] : "?"};
-	rc = defaults(o);
+	defaults(o);
 	opterr = 0;
 	optind = 1;
 	while (rc == -1 &&
@@ -277,7 +281,7 @@ int hauli_sim_options_parse(
 			argv[optind]);
 		return WRONG;
 	}
-	if (o->nb_tests == 0 && !add_all(o, tests))
+	if (!take_environment(o) || (o->nb_tests == 0 && !add_all(o, tests)))
 		return WRONG;
 	if (o->nb_tests == 0 || (o->one && o->nb_tests > 1)) {
 		fprintf(stderr, "%s: %s\n", o->program,

@@ -294,7 +294,9 @@ static int wait_cond(pthread_cond_t *c, pthread_mutex_t *m, uint64_t until)
 {
 	bool woken;
 
-	pthread_mutex_unlock(m);
+	/* No step in between: who signals from now on wakes this thread. */
+	HAULI_SIM_REAL(pthread_mutex_unlock)(m);
+	hauli_sim_wake(m, 1);
 	woken = hauli_sim_wait(c, until);
 	(void)lock(m, HAULI_NEVER);
 	return woken ? 0 : ETIMEDOUT;

@@ -129,8 +129,8 @@ void hauli_sim_run_here(
 	r.began = hauli_sim_real_ns();
 	hauli_sim_fault_seen = see_strike;
 	hauli_sim_mark(&out->marks);
-	if (in_child)
-		catch_signals(spec->real_s);
+	/* Also where nobody needs them: a run is the same in a child and in a debugger. */
+	catch_signals(in_child ? spec->real_s : 0);
 	if (&hauli_sim_hooks && hauli_sim_hooks.begin)
 		hauli_sim_hooks.begin(&opts);
 	rc = haul_sim_run(&opts, call, (void *)(uintptr_t)test, &out->result);

@@ -2,6 +2,7 @@
 """What a program of simulations finds in faulty programs, and what it says: planted.py PROGRAM"""
 import json
 import os
+import random
 import re
 import shlex
 import signal
@@ -13,6 +14,7 @@ import time
 from tap import Tap
 
 PROGRAM = sys.argv[1]
+os.environ.pop("HAUL_SIM_SEEDS", None)
 SEED = 1000  # any
 FOUND = [  # test, more arguments, exit status, what it says
     ("fine", [], 0, r"^50 runs in .*, 2 of them twice: 0 failed$"),
@@ -92,6 +94,38 @@ def counts(tap):
            "--keep-going counts, --json has them all", out)
 
 
+def random_lines(tap):
+    """Whatever the words are, the exit status is one of those that are told, and a wrong line is
+    answered by one line."""
+    seed = int(os.environ.get("HAUL_STRESS_SEED", time.time() // 86400))
+    r = random.Random(seed)
+    numbers = ["0", "1", "3", "7", "1e3", "-1", "", "x", "99999999999999999999", "0x10"]
+    values = {
+        "--test": ["fine", "race", "recovers", "fine", ""], "--seeds": numbers,
+        "--from": numbers, "--seed": numbers, "--twice": numbers, "--steps": numbers,
+        "--limit": ["5", "7", "x", ""], "--shorten": ["0", "1", "x"], "--jobs": ["1", "2", "x"],
+        "--for": ["1", "2", "x"], "--faults": ["all", "none", "loss,", "stall:1", "stall:0",
+                                              "stall:2-1", "late,slow", "no-stack:1-99999"],
+        "--json": ["/dev/null", "/nowhere/x", ""], "--keep-going": [None], "--list": [None],
+        "--help": [None], "--sede": numbers, "-t": ["fine"], "-x": [None], "fine": [None],
+    }
+    bad = []
+    for _ in range(100):
+        args = ["--seeds", "4", "--for", "1"]
+        for _ in range(r.randrange(5)):
+            name = r.choice(list(values))
+            value = r.choice(values[name])
+            args += [name] if value is None else \
+                r.choice([[name, value], [f"{name}={value}"]])
+        # Without these, what is endless is run, too.
+        args += [] if "fine" in args or "race" in args else ["--test", "fine"]
+        rc, out = run(*args)
+        one_line = rc != 2 or (len(out.splitlines()) == 1 and out.startswith(PROGRAM + ": "))
+        if rc not in (0, 1, 2) or not one_line:
+            bad.append(f"{shlex.join(args)}\nexit {rc}\n{out}")
+    tap.ok(not bad, f"random command lines: HAUL_STRESS_SEED={seed}", "\n".join(bad))
+
+
 tap = Tap()
 for case in FOUND:
     finds(tap, *case)
@@ -106,4 +140,5 @@ rc, out = run("--test", "fine", "--seed", "5")
 tap.ok(rc == 0 and re.search(r"(?s)^fine: seed 5: ok$.* simulated in ", out, re.M), "--seed", out)
 interrupted(tap)
 counts(tap)
+random_lines(tap)
 tap.done()
