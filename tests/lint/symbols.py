@@ -15,7 +15,8 @@ DECLARATION = re.compile(r"\bHAUL_API\b[^;]*?\b(haul_\w+)\b(?!\s*\*)\s*(?:\([^;]
 
 
 # What a library defines in place of the C library's.
-REPLACED = re.compile(r'^HAULI_SIM_REPLACED (?:.*__asm__\("(\w+)"\);|[^;{=]*?\b(\w+)\()', re.M)
+REPLACED = re.compile(r'^HAULI_SIM_REPLACED (?:.*__asm__\("(\w+)"\);|[^;{=]*?\b(\w+)\()|'
+                      r'^NAMES\(\w+, (\w+)\)$', re.M)
 
 
 def defined(library, *options):
@@ -66,7 +67,7 @@ def findings(root):
     for library in libraries:
         replaced = set()
         if "haul-sim" in library:
-            replaced = {m[1] or m[2]
+            replaced = {m[1] or m[2] or m[3]
                         for path in tree.files(root, ".c") if path.startswith("lib/sim/")
                         for m in REPLACED.finditer(tree.text(root, path))}
         if library.endswith(".a"):
