@@ -14,6 +14,7 @@
 #include <rte_ethdev.h>
 
 #include "base/cacheline.h"
+#include "port/fp_ops.h"
 
 struct hauli_burst {
 	const struct rte_eth_fp_ops *ops; /* the port's: valid as long as the process */
@@ -23,7 +24,7 @@ struct hauli_burst {
 
 static inline struct hauli_burst hauli_burst(uint16_t port_id, uint16_t queue_id)
 {
-	return (struct hauli_burst){&rte_eth_fp_ops[port_id], port_id, queue_id};
+	return (struct hauli_burst){hauli_fp_ops(port_id), port_id, queue_id};
 }
 
 /* Calls that take nothing, for a port without a device. */

@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 
 #include "coro/overflow.h"
+#include "port/fp_ops.h"
 #include "port/kind.h"
 #include "port/ports.h"
 
@@ -128,7 +129,7 @@ static unsigned first_seen(const struct haul_port *port, const struct fault_stat
 	for (unsigned i = 0; i < at->nb; i++) {
 		for (unsigned q = 0; q < port->queues; q++) {
 			struct haul_queue queue = haul_port_queue(port, q);
-			const struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[queue.port_id];
+			const struct rte_eth_fp_ops *ops = hauli_fp_ops(queue.port_id);
 
 			if (at->words[i] == (uintptr_t)ops->rxq.data[queue.queue_id] ||
 				at->words[i] == (uintptr_t)ops->txq.data[queue.queue_id])

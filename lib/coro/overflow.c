@@ -11,11 +11,12 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "base/simulated.h"
 #include "conc/word.h"
 #include "coro/interrupted.h"
 #include "coro/overrun.h"
 
-#define WATCHED_MAX 64
+#define WATCHED_MAX (HAULI_SIM ? 8192 : 64)
 #define ALTSTACK_MIN ((size_t)32 << 10)
 /* A frame may move the stack pointer this far below its stack before it touches memory. */
 #define LARGEST_FRAME ((uintptr_t)1 << 20)

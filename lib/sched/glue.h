@@ -92,6 +92,15 @@ static inline void hauli_glue_poller_ends(struct haul_carrier *c)
 	hauli_watchdog_cycles(c, NULL);
 }
 
+/* In a simulation: called by c's poller after a cycle without input, if it has nothing to send and
+ * will not sleep. */
+static inline void hauli_glue_only_spins(struct haul_carrier *c)
+{
+#if HAULI_SIM
+	c->poller.only_spins = true;
+#endif
+}
+
 /* Called by c's poller at the end of each cycle: as haul_maybe_yield(). */
 static inline bool hauli_glue_go_on(struct haul_carrier *c, bool had_io)
 {

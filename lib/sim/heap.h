@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times at which simulated threads wake: a binary heap, by time, and first in, first out among
- * equal ones. */
+/* What happens at a time: a thread wakes, or a function is called. A binary heap, by time, and
+ * first in, first out among equal ones. */
 #ifndef HAULI_SIM_HEAP_H
 #define HAULI_SIM_HEAP_H
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct hauli_sim_timer {
+	void (*fire)(struct hauli_sim_timer *); /* on whose stack it will; not to wait */
 	uint64_t at, seq;
 	size_t place; /* in the heap, from 1; 0: it is not there */
 	bool is_background; /* what comes of it is nothing to wait for */

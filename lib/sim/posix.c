@@ -264,6 +264,8 @@ static int lock(pthread_mutex_t *m, uint64_t until)
 	while ((err = pthread_mutex_trylock(m)) == EBUSY)
 		if (!hauli_sim_wait(m, until))
 			return ETIMEDOUT;
+	if (!err)
+		hauli_sim_holds(1);
 	return err;
 }
 
@@ -285,6 +287,7 @@ HAULI_SIM_REPLACED int pthread_mutex_unlock(pthread_mutex_t *m)
 
 	if (!hauli_sim_is_on())
 		return err;
+	hauli_sim_holds(-1);
 	hauli_sim_wake(m, 1);
 	hauli_sim_step();
 	return err;

@@ -15,6 +15,13 @@ extern uint64_t hauli_sim_steps_left;
 void hauli_sim_switch(void);
 /* A look at what another thread will change: others go on, and time passes. */
 void hauli_sim_pause(void);
+/*
+ * The same in a loop that does nothing but look at what threads of its host do, at what comes to
+ * its host, and at the clock until a time (of hauli_sim_ticks()): the thread rests until one of
+ * these is there to be seen. has_acted: since its last rest it has done something that others may
+ * see.
+ */
+void hauli_sim_rest(uint64_t until, int has_acted);
 /* Nanoseconds of the simulated clock, also outside of a simulation. */
 uint64_t hauli_sim_ticks(void);
 /* An allocation is to fail. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A simulated thread. */
+/* A simulated thread, and the lists of those of a host. */
 #ifndef HAULI_SIM_THREAD_H
 #define HAULI_SIM_THREAD_H
 
@@ -15,12 +15,16 @@
 struct hauli_sim_thread {
 	struct hauli_sim_timer timer; /* first */
 	struct hauli_ctx ctx;
-	struct hauli_sim_thread *next; /* of those that wait in the same bucket */
+	struct hauli_sim_thread *next; /* of those that wait in the same bucket, or rest */
+	struct hauli_sim_thread *next_of_host, **prev_of_host;
 	const void *waits_for;
 	const char *waits_in; /* the function that waits */
 	uint64_t waits_since;
-	bool timed_out, has_ended, is_detached;
-	unsigned id;
+	bool timed_out, has_ended, is_detached, rests;
+	bool looks; /* since its last rest it has only looked, or is about to act */
+	unsigned id, host;
+	int holds; /* mutexes */
+	uint64_t seen; /* of the host's `acts`, when it began to look */
 	struct haul_carrier *carrier;
 	int err; /* errno */
 	struct hauli_exceptions exceptions; /* of C++ */
@@ -42,5 +46,21 @@ struct hauli_sim_thread {
 
 /* The first that was started, of those that are not freed. */
 struct hauli_sim_thread *hauli_sim_oldest(void);
+
+/* Of all hosts. */
+struct hauli_sim_hosts {
+	struct hauli_sim_host {
+		struct hauli_sim_thread *resting, *threads;
+		uint64_t acts; /* that those who rest may want to see */
+	} * all;
+	unsigned n;
+};
+
+/* The number of a new one; UINT_MAX: no memory. */
+unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h);
+void hauli_sim_hosts_join(struct hauli_sim_hosts *h, struct hauli_sim_thread *t, unsigned host);
+void hauli_sim_hosts_leave(struct hauli_sim_thread *t);
+void hauli_sim_hosts_rest(struct hauli_sim_hosts *h, struct hauli_sim_thread *t);
+void hauli_sim_hosts_rest_ends(struct hauli_sim_hosts *h, struct hauli_sim_thread *t);
 
 #endif

@@ -14,6 +14,7 @@
 #include "sim/world.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +33,12 @@
 #include "sim/heap.h"
 #include "sim/marks.h"
 #include "sim/real.h"
+
+#include "sim/state.h"
 #include "sim/steps.h"
 #include "sim/stuck.h"
 #include "sim/thread.h"
 
-#define STACK_BYTES (256 * 1024)
-#define GUARD_BYTES 4096
-#define BUCKETS 1024
 #define STEPS 64
 #define BEGIN (1000 * HAUL_S) /* of the clock: no time is 0, nor before 0 */
 #define LIMIT (UINT64_C(10) * 365 * 24 * 3600 * HAUL_S)
@@ -50,28 +50,7 @@
 #define RUNS ((enum haul_sim_end) - 1)
 #define NB_BACKGROUND_MAX 64
 
-struct queue {
-	struct hauli_sim_thread *first, **end;
-};
-
-static struct {
-	struct hauli_sim_thread *current, **ready, *over;
-	size_t nb_ready, room;
-	struct queue waits[BUCKETS];
-	struct hauli_sim_heap timers;
-	struct hauli_random random;
-	struct hauli_exceptions *exceptions; /* the real thread's; NULL: no C++ */
-	uint64_t now, reads, pauses, switches, hash, until;
-	uint64_t seed, mark_at; /* the switch at which the next mark is due */
-	unsigned steps, nb_threads, nb_ended;
-	struct hauli_sim_thread control; /* who called haul_sim_run() */
-	struct hauli_sim_thread *oldest, *newest;
-	bool has_advanced; /* the clock, since checks (check.c) */
-	enum haul_sim_end end;
-	int (*fn)(void *arg);
-	void *arg;
-	int value;
-} w;
+struct hauli_sim_world hauli_world;
 
 static __thread bool is_on;
 static struct hauli_sim_marks *marks; /* NULL: none */
@@ -85,68 +64,68 @@ bool hauli_sim_is_on(void)
 
 void haul_sim_note(uint64_t fact)
 {
-	w.hash = (w.hash ^ fact) * UINT64_C(0x9e3779b97f4a7c15);
-	w.hash ^= w.hash >> 29;
+	hauli_world.hash = (hauli_world.hash ^ fact) * UINT64_C(0x9e3779b97f4a7c15);
+	hauli_world.hash ^= hauli_world.hash >> 29;
 }
 
 uint64_t hauli_sim_random(void)
 {
-	return hauli_random_next(&w.random);
+	return hauli_random_next(&hauli_world.random);
 }
 
 struct hauli_sim_thread *hauli_sim_self(void)
 {
-	return w.current;
+	return hauli_world.current;
 }
 
 struct hauli_sim_thread *hauli_sim_oldest(void)
 {
-	return w.oldest;
+	return hauli_world.oldest;
 }
 
 uint64_t hauli_sim_now(void)
 {
-	return w.now;
+	return hauli_world.now;
 }
 
 static void draw_steps(void)
 {
-	hauli_sim_steps_left = 1 + hauli_random_below(&w.random, 2 * w.steps);
+	hauli_sim_steps_left = 1 + hauli_random_below(&hauli_world.random, 2 * hauli_world.steps);
 }
 
-static bool add_ready(struct hauli_sim_thread *t)
+bool hauli_sim_add_ready(struct hauli_sim_thread *t)
 {
-	if (w.nb_ready == w.room) {
-		size_t room = w.room ? 2 * w.room : 64;
-		struct hauli_sim_thread **more = realloc(w.ready, room * sizeof(more[0]));
+	if (hauli_world.nb_ready == hauli_world.room) {
+		size_t room = hauli_world.room ? 2 * hauli_world.room : 64;
+		struct hauli_sim_thread **more = realloc(hauli_world.ready, room * sizeof(more[0]));
 
 		if (!more)
 			return false;
-		w.ready = more;
-		w.room = room;
+		hauli_world.ready = more;
+		hauli_world.room = room;
 	}
-	w.ready[w.nb_ready++] = t;
+	hauli_world.ready[hauli_world.nb_ready++] = t;
 	return true;
 }
 
 /* Without memory for its own lists a simulation cannot go on as it would with it. */
-static void need(bool has_memory)
+void hauli_sim_need(bool has_memory)
 {
 	if (!has_memory)
 		abort();
 }
 
-static struct queue *bucket_of(const void *addr)
+static struct hauli_sim_queue *bucket_of(const void *addr)
 {
-	return &w.waits[((uintptr_t)addr >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+	return &hauli_world.waits[((uintptr_t)addr >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
-_Static_assert(BUCKETS == 1 << (64 - 54), "the bits that bucket_of() takes");
+_Static_assert(HAULI_SIM_BUCKETS == 1 << (64 - 54), "the bits that bucket_of() takes");
 
 /* It waits no more. */
-static void rouse(struct hauli_sim_thread *t)
+void hauli_sim_rouse_thread(struct hauli_sim_thread *t)
 {
-	struct queue *q = bucket_of(t->waits_for);
+	struct hauli_sim_queue *q = bucket_of(t->waits_for);
 	struct hauli_sim_thread **at = &q->first;
 
 	if (t->waits_for) {
@@ -157,27 +136,46 @@ static void rouse(struct hauli_sim_thread *t)
 			q->end = at;
 		t->waits_for = NULL;
 	}
-	if (t->timer.place)
-		hauli_sim_heap_remove(&w.timers, &t->timer);
-	need(add_ready(t));
+	hauli_sim_cancel(&t->timer);
+	if (t->rests)
+		hauli_sim_hosts_rest_ends(&hauli_world.hosts, t);
+	hauli_sim_need(hauli_sim_add_ready(t));
+}
+
+static void time_out(struct hauli_sim_timer *timer)
+{
+	struct hauli_sim_thread *t = (struct hauli_sim_thread *)timer;
+
+	t->timed_out = true;
+	hauli_sim_rouse_thread(t);
 }
 
 static void expire(void)
 {
 	struct hauli_sim_timer *first;
 
-	while ((first = hauli_sim_heap_first(&w.timers)) && first->at <= w.now) {
-		struct hauli_sim_thread *t = (struct hauli_sim_thread *)first;
-
-		t->timed_out = true;
-		rouse(t);
+	while ((first = hauli_sim_heap_first(&hauli_world.timers)) &&
+		first->at <= hauli_world.now) {
+		hauli_sim_cancel(first);
+		first->fire(first);
 	}
+}
+
+void hauli_sim_at(struct hauli_sim_timer *t, uint64_t at)
+{
+	hauli_sim_need(hauli_sim_heap_add(&hauli_world.timers, t, at));
+}
+
+void hauli_sim_cancel(struct hauli_sim_timer *t)
+{
+	if (t->place)
+		hauli_sim_heap_remove(&hauli_world.timers, t);
 }
 
 static void pass(uint64_t ns)
 {
-	w.now += ns;
-	w.reads = w.pauses = 0;
+	hauli_world.now += ns;
+	hauli_world.reads = hauli_world.pauses = 0;
 }
 
 /* What the sanitizer has to know of the two stacks. */
@@ -189,125 +187,81 @@ static inline __attribute__((always_inline)) void leave(
 #endif
 }
 
-static void free_thread(struct hauli_sim_thread *t)
-{
-	*(t->older ? &t->older->newer : &w.oldest) = t->newer;
-	*(t->newer ? &t->newer->older : &w.newest) = t->older;
-	free(t);
-}
-
-static void free_over(void)
-{
-	struct hauli_sim_thread *over = w.over;
-
-	w.over = NULL;
-	if (!over)
-		return;
-	hauli_fiber_discard(over->stack, GUARD_BYTES + STACK_BYTES);
-	munmap(over->stack, GUARD_BYTES + STACK_BYTES);
-	over->stack = NULL;
-	if (over->is_detached)
-		free_thread(over);
-}
-
 /* came_from: who switched here, of whose stack the sanitizer now tells the bounds. */
-static inline __attribute__((always_inline)) void arrive(
-	struct hauli_sim_thread *self, struct hauli_sim_thread *came_from)
+void hauli_sim_arrive(struct hauli_sim_thread *self, struct hauli_sim_thread *came_from)
 {
 #if HAULI_ASAN
 	__sanitizer_finish_switch_fiber(self->fake, &came_from->lo, &came_from->size);
 #endif
-	free_over();
+	hauli_sim_free_over();
 }
 
 static void mark(const struct hauli_sim_thread *to)
 {
-	struct hauli_sim_mark at = {w.switches, w.now - BEGIN, w.hash, to->id, ""};
+	struct hauli_sim_mark at = {
+		hauli_world.switches, hauli_world.now - BEGIN, hauli_world.hash, to->id, ""};
 
 	memcpy(at.name, to->name, sizeof(at.name));
-	w.mark_at = hauli_sim_marks_add(marks, &at);
+	hauli_world.mark_at = hauli_sim_marks_add(marks, &at);
 }
 
-static void take_signal(struct hauli_sim_thread *me);
-
-static void switch_to(struct hauli_sim_thread *to)
+void hauli_sim_rouse(unsigned host)
 {
-	struct hauli_sim_thread *from = w.current;
+	struct hauli_sim_host *h = &hauli_world.hosts.all[host];
+
+	h->acts++;
+	while (h->resting)
+		hauli_sim_rouse_thread(h->resting);
+}
+
+/* After something that one of them has done. */
+static void rouse_those_of(unsigned host)
+{
+	hauli_sim_rouse(host);
+	for (unsigned i = 1; host == 0 && i < hauli_world.hosts.n; i++)
+		hauli_sim_rouse(i);
+}
+
+void hauli_sim_switch_to(struct hauli_sim_thread *to)
+{
+	struct hauli_sim_thread *from = hauli_world.current;
 
 	if (from == to)
 		return;
 	from->carrier = hauli_self();
 	from->err = errno;
-	if (w.exceptions) {
-		from->exceptions = *w.exceptions;
-		*w.exceptions = to->exceptions;
+	if (hauli_world.exceptions) {
+		from->exceptions = *hauli_world.exceptions;
+		*hauli_world.exceptions = to->exceptions;
 	}
-	w.current = to;
-	w.switches++;
+	hauli_world.current = to;
+	hauli_world.switches++;
 	haul_sim_note(to->id);
-	haul_sim_note(w.now);
-	if (w.switches == w.mark_at)
+	haul_sim_note(hauli_world.now);
+	if (hauli_world.switches == hauli_world.mark_at)
 		mark(to);
 	hauli_self_set(to->carrier);
 	leave(from, to);
-	arrive(from, hauli_switch(&from->ctx, &to->ctx, from));
+	hauli_sim_arrive(from, hauli_switch(&from->ctx, &to->ctx, from));
 	if (from->signal)
-		take_signal(from);
+		hauli_sim_take_signal(from);
 	errno = from->err;
-}
-
-/* The handler runs here and now, and is no step. */
-static void take_signal(struct hauli_sim_thread *me)
-{
-	struct hauli_sim_thread *signaller = me->signaller;
-	uint64_t left = hauli_sim_steps_left;
-	int sig = me->signal, err = me->err;
-
-	me->signal = 0;
-	hauli_sim_steps_left = UINT64_MAX;
-	raise(sig);
-	hauli_sim_steps_left = left;
-	switch_to(signaller);
-	me->err = err;
-}
-
-bool hauli_sim_signal(unsigned id, int sig)
-{
-	struct hauli_sim_thread *t = w.oldest;
-
-	while (t && (t->id != id || t->has_ended))
-		t = t->newer;
-	if (!t)
-		return false;
-	if (t == w.current) {
-		raise(sig);
-		return true;
-	}
-	t->signal = sig;
-	t->signaller = w.current;
-	switch_to(t);
-	return true;
-}
-
-unsigned hauli_sim_id(const struct hauli_sim_thread *t)
-{
-	return t->id;
 }
 
 void hauli_sim_finish(enum haul_sim_end end)
 {
-	w.end = end;
-	switch_to(&w.control);
+	hauli_world.end = end;
+	hauli_sim_switch_to(&hauli_world.control);
 	__builtin_unreachable();
 }
 
 /* True if no thread will do anything any more but those in the background. */
 static bool is_stuck(void)
 {
-	if (w.timers.n > NB_BACKGROUND_MAX)
+	if (hauli_world.timers.n > NB_BACKGROUND_MAX)
 		return false;
-	for (size_t i = 1; i <= w.timers.n; i++)
-		if (!w.timers.timers[i]->is_background)
+	for (size_t i = 1; i <= hauli_world.timers.n; i++)
+		if (!hauli_world.timers.timers[i]->is_background)
 			return false;
 	return true;
 }
@@ -319,46 +273,55 @@ static struct hauli_sim_thread *pick(void)
 	size_t i = 0;
 
 	expire();
-	while (w.nb_ready == 0) {
-		struct hauli_sim_timer *first = hauli_sim_heap_first(&w.timers);
+	while (hauli_world.nb_ready == 0) {
+		struct hauli_sim_timer *first = hauli_sim_heap_first(&hauli_world.timers);
 
 		if (is_stuck())
 			hauli_sim_finish(HAUL_SIM_STUCK);
-		if (first->at > w.until) {
-			pass(w.until - w.now);
+		if (first->at > hauli_world.until) {
+			pass(hauli_world.until - hauli_world.now);
 			hauli_sim_finish(HAUL_SIM_LIMIT);
 		}
-		pass(first->at - w.now);
-		w.has_advanced = true;
+		pass(first->at - hauli_world.now);
+		hauli_world.has_advanced = true;
 		expire();
 	}
-	if (w.has_advanced && hauli_sim_has_checks && w.current != &w.control)
-		return &w.control;
-	if (w.nb_ready > 1)
-		i = hauli_random_below(&w.random, (uint32_t)w.nb_ready);
-	t = w.ready[i];
-	w.ready[i] = w.ready[--w.nb_ready];
+	if (hauli_world.has_advanced && hauli_sim_has_checks &&
+		hauli_world.current != &hauli_world.control)
+		return &hauli_world.control;
+	if (hauli_world.nb_ready > 1)
+		i = hauli_random_below(&hauli_world.random, (uint32_t)hauli_world.nb_ready);
+	t = hauli_world.ready[i];
+	hauli_world.ready[i] = hauli_world.ready[--hauli_world.nb_ready];
 	return t;
+}
+
+/* Somebody else runs. */
+void hauli_sim_give_way(void)
+{
+	if (!hauli_world.current->rests && !hauli_world.current->looks)
+		rouse_those_of(hauli_world.current->host);
+	hauli_sim_switch_to(pick());
 }
 
 void hauli_sim_yield(void)
 {
 	draw_steps();
-	if (w.now > w.until)
+	if (hauli_world.now > hauli_world.until)
 		hauli_sim_finish(HAUL_SIM_LIMIT);
-	need(add_ready(w.current));
-	switch_to(pick());
+	hauli_sim_need(hauli_sim_add_ready(hauli_world.current));
+	hauli_sim_give_way();
 }
 
 bool hauli_sim_wait_in(const void *addr, uint64_t until, const char *in)
 {
-	struct hauli_sim_thread *me = w.current;
-	struct queue *q = bucket_of(addr);
+	struct hauli_sim_thread *me = hauli_world.current;
+	struct hauli_sim_queue *q = bucket_of(addr);
 
-	need(me != &w.control);
-	me->timed_out = false;
+	hauli_sim_need(me != &hauli_world.control);
+	me->timed_out = me->looks = false;
 	me->waits_in = in;
-	me->waits_since = w.now;
+	me->waits_since = hauli_world.now;
 	me->waits_for = addr;
 	if (addr) {
 		me->next = NULL;
@@ -368,10 +331,10 @@ bool hauli_sim_wait_in(const void *addr, uint64_t until, const char *in)
 		q->end = &me->next;
 	}
 	if (until != HAULI_NEVER) {
-		until += hauli_sim_late_ns();
-		need(hauli_sim_heap_add(&w.timers, &me->timer, until));
+		me->timer.fire = time_out;
+		hauli_sim_at(&me->timer, until + hauli_sim_late_ns());
 	}
-	switch_to(pick());
+	hauli_sim_give_way();
 	draw_steps();
 	me->waits_in = NULL;
 	return !me->timed_out;
@@ -385,7 +348,7 @@ void hauli_sim_wake(const void *addr, unsigned n)
 		next = t->next;
 		if (t->waits_for != addr)
 			continue;
-		rouse(t);
+		hauli_sim_rouse_thread(t);
 		n--;
 	}
 }
@@ -398,9 +361,9 @@ void hauli_sim_switch(void)
 		hauli_sim_steps_left = UINT64_MAX;
 		return;
 	}
-	ns = hauli_sim_away_ns(w.current, w.now);
+	ns = hauli_sim_away_ns(hauli_world.current, hauli_world.now);
 	if (ns > 0)
-		(void)hauli_sim_wait_in(NULL, w.now + ns, "a fault");
+		(void)hauli_sim_wait_in(NULL, hauli_world.now + ns, "a fault");
 	else
 		hauli_sim_yield();
 }
@@ -409,103 +372,58 @@ void hauli_sim_pause(void)
 {
 	if (!is_on)
 		return;
+	hauli_world.current->looks = false;
 	/* Once all that are ready may have looked. */
-	if (w.pauses++ >= w.nb_ready)
+	if (hauli_world.pauses++ >= hauli_world.nb_ready)
 		pass(PAUSE_NS);
 	hauli_sim_yield();
+}
+
+void hauli_sim_rest(uint64_t until, int has_acted)
+{
+	struct hauli_sim_thread *me = hauli_world.current;
+
+	if (!is_on)
+		return;
+	if (has_acted) {
+		hauli_sim_pause(); /* those that it concerns look first */
+	} else if (me->seen == hauli_world.hosts.all[me->host].acts && until > hauli_world.now) {
+		hauli_sim_hosts_rest(&hauli_world.hosts, me);
+		(void)hauli_sim_wait(NULL, until);
+	}
+	me->seen = hauli_world.hosts.all[me->host].acts;
+	me->looks = true;
 }
 
 uint64_t hauli_sim_ticks(void)
 {
 	if (!is_on)
 		return hauli_sim_real_ns();
-	w.now += ++w.reads > READS ? READ_NS : 1;
-	return w.now;
-}
-
-static void body(void *came_from)
-{
-	struct hauli_sim_thread *me = w.current;
-
-	arrive(me, came_from);
-	if (me->signal)
-		take_signal(me);
-	me->result = me->fn(me->arg);
-	me->has_ended = true;
-	w.over = me;
-	w.nb_ended++;
-	hauli_sim_wake(me, UINT32_MAX);
-	switch_to(pick());
-	__builtin_unreachable();
-}
-
-struct hauli_sim_thread *hauli_sim_start(void *(*fn)(void *), void *arg)
-{
-	struct hauli_sim_thread *t = calloc(1, sizeof(*t));
-	char *stack = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-	if (!t || stack == MAP_FAILED || mprotect(stack, GUARD_BYTES, PROT_NONE) != 0 ||
-		!add_ready(t)) {
-		if (stack != MAP_FAILED)
-			munmap(stack, GUARD_BYTES + STACK_BYTES);
-		free(t);
-		return NULL;
-	}
-	t->id = ++w.nb_threads;
-	t->older = w.newest;
-	*(w.newest ? &w.newest->newer : &w.oldest) = t;
-	w.newest = t;
-	t->fn = fn;
-	t->arg = arg;
-	t->stack = stack;
-#if HAULI_ASAN
-	t->lo = stack + GUARD_BYTES;
-	t->size = STACK_BYTES;
-#endif
-	hauli_ctx_prepare(&t->ctx, stack + GUARD_BYTES + STACK_BYTES, body);
-	return t;
-}
-
-void *hauli_sim_join(struct hauli_sim_thread *t)
-{
-	void *result;
-
-	while (!t->has_ended)
-		(void)hauli_sim_wait(t, HAULI_NEVER);
-	result = t->result;
-	free_thread(t); /* its stack is gone: somebody has run since */
-	return result;
-}
-
-void hauli_sim_detach(struct hauli_sim_thread *t)
-{
-	t->is_detached = true;
-	if (t->has_ended)
-		free_thread(t);
+	hauli_world.now += ++hauli_world.reads > READS ? READ_NS : 1;
+	return hauli_world.now;
 }
 
 void hauli_sim_result(struct haul_sim_result *result)
 {
 	*result = (struct haul_sim_result){
-		.end = w.end,
-		.value = w.value,
-		.hash = w.hash,
-		.ns = w.now - BEGIN,
-		.switches = w.switches,
-		.threads = w.nb_threads,
-		.left = w.nb_threads - w.nb_ended,
+		.end = hauli_world.end,
+		.value = hauli_world.value,
+		.hash = hauli_world.hash,
+		.ns = hauli_world.now - BEGIN,
+		.switches = hauli_world.switches,
+		.threads = hauli_world.nb_threads,
+		.left = hauli_world.nb_threads - hauli_world.nb_ended,
 	};
 }
 
 uint64_t hauli_sim_passed(void)
 {
-	return w.now - BEGIN;
+	return hauli_world.now - BEGIN;
 }
 
 uint64_t hauli_sim_seed(void)
 {
-	return w.seed;
+	return hauli_world.seed;
 }
 
 void hauli_sim_mark(struct hauli_sim_marks *m)
@@ -517,31 +435,32 @@ void hauli_sim_mark(struct hauli_sim_marks *m)
 
 static void *first(void *unused)
 {
-	struct hauli_sim_thread *me = w.current;
+	struct hauli_sim_thread *me = hauli_world.current;
 
-	w.value = w.fn(w.arg);
+	hauli_world.value = hauli_world.fn(hauli_world.arg);
 	me->has_ended = me->is_detached = true;
-	w.over = me;
-	w.nb_ended++;
+	hauli_world.over = me;
+	hauli_world.nb_ended++;
 	hauli_sim_finish(HAUL_SIM_RETURNED);
 }
 
 static void begin(const struct haul_sim_opts *opts)
 {
-	memset(&w, 0, sizeof(w));
-	hauli_random_init(&w.random, opts->seed + 1);
+	memset(&hauli_world, 0, sizeof(hauli_world));
+	hauli_random_init(&hauli_world.random, opts->seed + 1);
 	for (unsigned i = 0; i < 8; i++) /* small seeds differ in few bits */
-		(void)hauli_random_next(&w.random);
-	w.now = BEGIN;
-	w.steps = opts->steps ? opts->steps : STEPS;
-	w.until = w.now + (opts->limit_ns ? opts->limit_ns : LIMIT);
-	w.current = &w.control;
-	w.hash = opts->seed;
-	w.seed = opts->seed;
-	w.mark_at = marks ? marks->from : UINT64_MAX;
+		(void)hauli_random_next(&hauli_world.random);
+	hauli_world.now = BEGIN;
+	hauli_world.steps = opts->steps ? opts->steps : STEPS;
+	hauli_world.until = hauli_world.now + (opts->limit_ns ? opts->limit_ns : LIMIT);
+	hauli_world.current = &hauli_world.control;
+	(void)hauli_sim_host_new();
+	hauli_world.hash = opts->seed;
+	hauli_world.seed = opts->seed;
+	hauli_world.mark_at = marks ? marks->from : UINT64_MAX;
 	hauli_sim_checks_begin();
 	hauli_sim_delays_begin();
-	w.exceptions = hauli_exceptions_here();
+	hauli_world.exceptions = hauli_exceptions_here();
 }
 
 /* The invariants, on the thread of haul_sim_run(): at a time to which the clock has just gone, and
@@ -550,12 +469,12 @@ static void check(void)
 {
 	uint64_t left = hauli_sim_steps_left;
 
-	w.has_advanced = false;
-	if (w.end != RUNS && w.end != HAUL_SIM_RETURNED)
+	hauli_world.has_advanced = false;
+	if (hauli_world.end != RUNS && hauli_world.end != HAUL_SIM_RETURNED)
 		return;
 	hauli_sim_steps_left = UINT64_MAX;
 	if (!hauli_sim_check())
-		w.end = HAUL_SIM_FAILED;
+		hauli_world.end = HAUL_SIM_FAILED;
 	hauli_sim_steps_left = left;
 }
 
@@ -573,8 +492,8 @@ int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *a
 	if (rc)
 		return rc;
 	begin(opts);
-	w.fn = fn;
-	w.arg = arg;
+	hauli_world.fn = fn;
+	hauli_world.arg = arg;
 	rc = hauli_sim_fds_begin();
 	if (rc || !hauli_sim_start(first, NULL)) {
 		free(faults.ranges);
@@ -583,17 +502,18 @@ int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *a
 	hauli_sim_faults_begin(opts->seed, &faults);
 	runs = is_on = true;
 	draw_steps();
-	for (w.end = RUNS; w.end == RUNS; check())
-		switch_to(pick());
+	for (hauli_world.end = RUNS; hauli_world.end == RUNS; check())
+		hauli_sim_switch_to(pick());
 	hauli_sim_faults_end();
 	hauli_sim_steps_left = UINT64_MAX;
-	if (w.end == HAUL_SIM_STUCK || w.end == HAUL_SIM_LIMIT)
-		hauli_sim_tell_stuck(w.end);
+	if (hauli_world.end == HAUL_SIM_STUCK || hauli_world.end == HAUL_SIM_LIMIT)
+		hauli_sim_tell_stuck(hauli_world.end);
 	runs = is_on = false;
 	free(faults.ranges);
 	hauli_sim_result(result);
 	hauli_sim_fds_end();
-	hauli_sim_heap_fini(&w.timers);
-	free(w.ready);
+	hauli_sim_heap_fini(&hauli_world.timers);
+	free(hauli_world.ready);
+	free(hauli_world.hosts.all);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulated threads of a simulation, and its clock. All but one function: on a simulated
+/* The simulated threads of a simulation, and its clock. All but hauli_sim_is_on(): on a simulated
  * thread. */
 #ifndef HAULI_SIM_WORLD_H
 #define HAULI_SIM_WORLD_H
@@ -12,6 +12,7 @@
 #include <haul-sim/sim.h>
 
 #include "base/clock.h"
+#include "sim/heap.h"
 
 struct hauli_sim_thread;
 struct hauli_sim_marks;
@@ -57,6 +58,28 @@ void hauli_sim_wake(const void *addr, unsigned n);
 
 /* Others may go on. */
 void hauli_sim_yield(void);
+
+/* Calls t->fire at a time; a time that has passed: with the next switch. Until then the timer can
+ * be cancelled. */
+void hauli_sim_at(struct hauli_sim_timer *t, uint64_t at);
+void hauli_sim_cancel(struct hauli_sim_timer *t);
+
+/*
+ * The host to which a thread belongs, as those that it starts: 0, the test itself, or a number that
+ * hauli_sim_host_new() has given. What a thread does may concern threads of its host that rest
+ * (sim/steps.h), and what one of host 0 does, all.
+ */
+unsigned hauli_sim_host(void);
+unsigned hauli_sim_host_new(void);
+/* A thread of another host than the caller's; NULL: no memory. */
+struct hauli_sim_thread *hauli_sim_start_on(unsigned host, void *(*fn)(void *), void *arg);
+/* Something came to a host: those that rest look for it. */
+void hauli_sim_rouse(unsigned host);
+/* The threads of a host never go on. False: one of them holds a mutex, which others may want. Not
+ * by a thread of that host. */
+bool hauli_sim_kill(unsigned host);
+/* Mutexes that the thread holds: 1 or -1 more. */
+void hauli_sim_holds(int more);
 
 uint64_t hauli_sim_random(void);
 

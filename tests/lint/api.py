@@ -17,6 +17,8 @@ MEMBER = re.compile(r"^\t[^;(]*\b(errbuf|errlen)(?:\[[^]]*\])?;", re.M)
 NUMBERS = re.compile(r"(?:carrier|port|queue|q)")
 ASKS = re.compile(r"_(?:is|has|can|try)_|_try_|^haul_try_")
 NULLS = ("tests/net/nulls.c", "tests/sim/nulls.c")
+# Not in the library that programs link, and its tests are the programs.
+SIMULATION = re.compile(r"haul_sim_")
 
 # What the macros and inline functions of public headers call counts as called where they are used.
 MACRO = re.compile(r"^#define (\w+)(?:\(.*?\))?((?:.*\\\n)*.*)", re.M)
@@ -91,7 +93,7 @@ def uncalled(root, functions, headers):
         names |= new
         reached += new & wrappers.keys()
     for name, where in functions.items():
-        if name not in names and name not in CALLED_BY_NONE:
+        if name not in names and name not in CALLED_BY_NONE and not SIMULATION.match(name):
             yield f"{where}: {name}: no program, example or page of the guide calls it"
         if name in names and name in CALLED_BY_NONE:
             yield f"{where}: {name}: it is called: no exception"
@@ -112,6 +114,7 @@ def findings(root):
             args = list(arguments(m[3]))
             yield from (where + text for text in wrong(m[1].strip(), m[2], args))
             if needs_object(args) and not DO_NOT_LOOK.match(m[2]) and \
+                    not SIMULATION.match(m[2]) and \
                     not re.search(rf"\bX\({m[2]},", nulls):
                 yield f"{where}{NULLS[0]} does not give it NULL"
         for m in MEMBER.finditer(code):

@@ -19,7 +19,7 @@ import tree
 
 ENFORCED = ("lib/", "drivers-glue/", "apps/haul-app/")
 # What simulation puts below each source, and above all of them.
-AROUND = ("lib/sim/", "drivers-glue/sim/")
+AROUND = ("lib/sim/", "drivers-glue/simnet/")
 
 NAME = r"hauli?_\w+"
 # At the left margin: a return type on one or two lines, the name, the text after it.

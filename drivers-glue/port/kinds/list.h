@@ -3,7 +3,14 @@
 #ifndef HAULI_PORT_KINDS_LIST_H
 #define HAULI_PORT_KINDS_LIST_H
 
+#include "base/simulated.h"
 #include "port/kind.h"
+
+#if HAULI_SIM
+#define HAULI_PORT_KIND_SIM(KIND) KIND(sim)
+#else
+#define HAULI_PORT_KIND_SIM(KIND)
+#endif
 
 /* clang-format off */
 #define HAULI_PORT_KINDS(KIND) \
@@ -17,7 +24,8 @@
 	KIND(ring) \
 	KIND(null) \
 	KIND(empty) \
-	KIND(pci)
+	KIND(pci) \
+	HAULI_PORT_KIND_SIM(KIND)
 /* clang-format on */
 
 #define HAULI_PORT_KIND(name) extern const struct hauli_kind hauli_kind_##name;

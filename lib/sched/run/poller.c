@@ -93,6 +93,27 @@ static bool has_napped(const struct haul_carrier *c)
 	return hauli_searches(c) && hauli_ticks() >= c->steal.thief.nap_until;
 }
 
+/* In a simulation: a cycle is over. One that spins for nothing lets time pass. */
+static inline void cycle_simulated(struct haul_carrier *c, bool had_io)
+{
+#if HAULI_SIM
+	struct hauli_carrier_poller *p = &c->poller;
+	uint64_t until = c->timers.next_at;
+
+	if (had_io || is_needed(c)) {
+		p->acted = true;
+	} else if (p->only_spins && c->fds.waits == 0) {
+		if (hauli_searches(c) && c->steal.thief.nap_until < until)
+			until = c->steal.thief.nap_until;
+		hauli_sim_rest(until, p->acted);
+		p->acted = false;
+	} else {
+		hauli_cpu_pause();
+	}
+	p->only_spins = false;
+#endif
+}
+
 /* haul_maybe_yield() in a coroutine that is no poller. The time counts from the start of the batch,
  * so the poller is on time even if other coroutines have run in the batch before. */
 static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_coro *me)
@@ -107,6 +128,9 @@ static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_
 /* Out of line, so that a cycle that does not suspend saves no registers for the switch. */
 static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
 {
+#if HAULI_SIM
+	c->poller.acted = true;
+#endif
 	hauli_suspend(c, me, false);
 	return !hauli_coro_is_cancelled(me);
 }
@@ -134,8 +158,7 @@ bool hauli_poller_go_on(struct haul_carrier *c, bool had_io)
 {
 	struct haul_coro *me = c->poller.coro;
 
-	if (HAULI_SIM && !had_io)
-		hauli_cpu_pause();
+	cycle_simulated(c, had_io);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
 	if (hauli_unlikely(
@@ -162,10 +185,9 @@ bool haul_maybe_yield(bool had_io)
 
 	if (hauli_unlikely(me != c->poller.coro))
 		return offer(c, me);
-	if (HAULI_SIM && !had_io)
-		hauli_cpu_pause();
 	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & rare))
 		return go_on_checked(c, me, had_io);
+	cycle_simulated(c, had_io);
 	return hauli_likely(!is_needed(c)) || give_way(c, me);
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/delay.h"
+#include "base/simulated.h"
 #include "base/stopwatch.h"
 #include "conc/inbox.h"
 #include "conc/wish.h"
@@ -159,6 +160,10 @@ struct hauli_carrier_poller {
 	struct haul_coro *coro; /* NULL: none */
 	struct hauli_trylock lock; /* held from a poller's registration to its end */
 	bool rests; /* where time is virtual: the poller's last turn found nothing to do */
+#if HAULI_SIM
+	bool only_spins; /* this cycle has looked for input, and will not sleep. Poller */
+	bool acted; /* since the end of the last cycle without input. Poller */
+#endif
 	/* A waker calls this while the poller blocks (POLLING_WAIT). Written by the holder of the
 	 * lock. */
 	struct hauli_wakeup {
