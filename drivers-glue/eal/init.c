@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "base/simulated.h"
 #include "eal/args.h"
 #include "eal/init.h"
 #include "eal/interrupts.h"
@@ -279,7 +280,9 @@ const char *haul_eal_notice(void)
 
 bool hauli_eal_is_up(void)
 {
-	bool ended = eal.started && (!eal.args.argv || eal.forks != hauli_forks);
+	/* A simulation is a child, with memory of its own. */
+	bool forked = !HAULI_SIM && eal.forks != hauli_forks;
+	bool ended = eal.started && (!eal.args.argv || forked);
 
 	/* EAL counts sockets when it starts. */
 	return !ended && rte_socket_count() > 0;

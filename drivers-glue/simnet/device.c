@@ -13,6 +13,7 @@
 
 #include <haul/net.h>
 
+#include "sim/fault.h"
 #include "sim/world.h"
 #include "simnet/ethdev.h"
 #include "simnet/link.h"
@@ -92,6 +93,8 @@ static struct rte_mbuf *packet_of(const struct hauli_frame *frame, struct rte_me
 {
 	struct rte_mbuf *head = NULL, *last = NULL;
 
+	if (hauli_sim_strikes(HAULI_SIM_NO_MBUF))
+		return NULL;
 	for (uint32_t at = 0; at < frame->len;) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 		uint32_t n;

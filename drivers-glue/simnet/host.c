@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts: threads that are started together, and may be gone together. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <haul-sim/net.h>
 
 #include "base/assert.h"
+#include "sim/fault.h"
+#include "sim/steps.h"
 #include "sim/world.h"
 #include "simnet/device.h"
 
@@ -15,7 +18,8 @@ struct host {
 	int (*main)(void *arg);
 	void *arg;
 	int result;
-	bool runs, was_killed;
+	bool runs, was_killed, may_die;
+	struct hauli_sim_timer again; /* the start after a fault has killed it */
 };
 
 static struct host **hosts;
@@ -42,6 +46,8 @@ static struct host *add(const char *name)
 	return h;
 }
 
+#define AWAY_MOST (10 * HAUL_S) /* a host that a fault has killed */
+
 static void *body(void *arg)
 {
 	struct host *h = arg;
@@ -52,20 +58,11 @@ static void *body(void *arg)
 	return NULL;
 }
 
-void haul_sim_host(const char *name, int (*main)(void *arg), void *arg)
+static void start(struct host *h)
 {
 	struct hauli_sim_thread *t;
-	struct host *h;
 
-	HAUL_MISUSE_IF(!name || !main, "the name or the function is NULL");
-	HAUL_MISUSE_IF(!hauli_sim_is_on(), "called outside of a simulation");
-	h = find(name);
-	HAUL_MISUSE_IF(h && h->runs, "there is a host '%s', which runs", name);
-	if (!h)
-		h = add(name);
 	h->number = hauli_sim_host_new();
-	h->main = main;
-	h->arg = arg;
 	h->runs = true;
 	h->was_killed = false;
 	t = hauli_sim_start_on(h->number, body, h);
@@ -74,12 +71,28 @@ void haul_sim_host(const char *name, int (*main)(void *arg), void *arg)
 	hauli_sim_detach(t);
 }
 
+void haul_sim_host(const char *name, int (*main)(void *arg), void *arg)
+{
+	struct host *h;
+
+	HAUL_MISUSE_IF(!name || !main, "the name or the function is NULL");
+	HAUL_MISUSE_IF(!hauli_sim_is_on(), "called outside of a simulation");
+	h = find(name);
+	HAUL_MISUSE_IF(h && h->runs, "there is a host '%s', which runs", name);
+	if (!h)
+		h = add(name);
+	hauli_sim_cancel(&h->again);
+	h->main = main;
+	h->arg = arg;
+	start(h);
+}
+
 int haul_sim_wait(const char *name)
 {
 	struct host *h = find(name);
 
 	HAUL_MISUSE_IF(!h, "there is no host '%s'", name);
-	while (h->runs)
+	while (h->runs || h->again.place)
 		(void)hauli_sim_wait(h, HAULI_NEVER);
 	return h->was_killed ? -1 : h->result;
 }
@@ -98,6 +111,49 @@ void haul_sim_kill(const char *name)
 		h->was_killed = true;
 		hauli_sim_wake(h, UINT32_MAX);
 	}
+}
+
+static void start_again(struct hauli_sim_timer *timer)
+{
+	start((struct host *)((char *)timer - offsetof(struct host, again)));
+}
+
+/* Each second of a host is an opportunity. */
+static void *kill_some(void *unused)
+{
+	hauli_sim_background();
+	for (;;) {
+		(void)hauli_sim_wait(NULL, hauli_sim_now() + HAUL_S);
+		for (unsigned i = 0; i < nb_hosts; i++) {
+			struct host *h = hosts[i];
+
+			if (!h->may_die || !h->runs || !hauli_sim_strikes(HAULI_SIM_KILL))
+				continue;
+			haul_sim_kill(h->name);
+			h->again.fire = start_again;
+			hauli_sim_at(&h->again,
+				hauli_sim_now() +
+					hauli_sim_fault_draw_log(HAULI_SIM_KILL, AWAY_MOST));
+		}
+	}
+	return NULL;
+}
+
+void haul_sim_may_die(const char *name)
+{
+	static bool begun;
+	struct hauli_sim_thread *t;
+	struct host *h = find(name);
+
+	HAUL_MISUSE_IF(!h, "there is no host '%s'", name);
+	h->may_die = true;
+	if (begun)
+		return;
+	begun = true;
+	t = hauli_sim_start_on(hauli_sim_host_new(), kill_some, NULL);
+	if (!t)
+		abort();
+	hauli_sim_detach(t);
 }
 
 const char *haul_sim_host_name(void)

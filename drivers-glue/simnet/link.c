@@ -14,11 +14,15 @@
 
 #include <haul/base.h>
 
+#include "sim/fault.h"
 #include "sim/world.h"
 #include "simnet/pcap.h"
 #include "simnet/switch.h"
+#include "simnet/weather.h"
 
 #define QUEUE 1000
+#define BURST_MOST 15 /* more frames that a fault loses in a row */
+#define DELAY_MOST (2 * HAUL_S) /* by a fault */
 #define AROUND 24 /* bytes of a frame on the wire besides its own: preamble, checksum, gap */
 
 /* On its way. */
@@ -134,6 +138,15 @@ static bool is_lost(struct hauli_simlink *l)
 {
 	const struct hauli_simlink_nature *n = &l->nature;
 
+	if (hauli_sim_strikes(HAULI_SIM_BURST_LOSS))
+		l->to_lose = 1 + (unsigned)hauli_sim_fault_draw(HAULI_SIM_BURST_LOSS, BURST_MOST);
+	if (l->to_lose > 0) {
+		l->to_lose--;
+		return true;
+	}
+	if (hauli_sim_strikes(HAULI_SIM_LOSS))
+		return true;
+
 	if (n->burst <= 1 || n->loss >= 1)
 		return strikes(l, n->loss);
 	if (l->loses)
@@ -247,8 +260,12 @@ static uint64_t arrival(struct hauli_simlink *l, uint64_t left)
 
 	if (n->tail)
 		at += exponential(l, n->tail);
+	if (hauli_sim_strikes(HAULI_SIM_DELAY))
+		at += hauli_sim_fault_draw_log(HAULI_SIM_DELAY, DELAY_MOST);
 	if (at < l->clogged_until)
 		at = l->clogged_until;
+	if (hauli_sim_strikes(HAULI_SIM_REORDER))
+		return at + hauli_sim_fault_draw_log(HAULI_SIM_REORDER, 100 * HAUL_MS);
 	if (strikes(l, n->reorder))
 		return at + 1 + up_to(l, 2 * (n->delay + n->jitter + n->tail) + 100 * HAUL_US);
 	if (at < l->last_at)
@@ -264,6 +281,7 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 
 	l->stats.sent++;
 	tell(HAUL_SIM_SENT, HAULI_DROP_NONE, l, frame);
+	hauli_weather(l, frame->from);
 	if (l->pcap)
 		hauli_sim_pcap_write(l->pcap, hauli_sim_now(), frame->data, frame->len);
 	if (l->is_down) {
@@ -283,9 +301,10 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 		lose(l, frame, HAULI_DROP_LOSS);
 		return;
 	}
-	frame = strikes(l, n->flip) ? flipped(l, frame) : hauli_frame_get(frame);
+	frame = hauli_sim_strikes(HAULI_SIM_FLIP) || strikes(l, n->flip) ? flipped(l, frame)
+									 : hauli_frame_get(frame);
 	fly(l, frame, arrival(l, left));
-	if (strikes(l, n->duplicate)) {
+	if (hauli_sim_strikes(HAULI_SIM_DUPLICATE) || strikes(l, n->duplicate)) {
 		l->stats.duplicated++;
 		fly(l, frame, arrival(l, left));
 	}

@@ -22,9 +22,10 @@ struct hauli_simlink {
 	struct hauli_simlink_nature nature;
 	struct hauli_random random;
 	bool is_down, loses; /* loses: within a row of losses */
+	unsigned to_lose; /* the next ones, by a fault */
 	uint64_t free_at; /* when the last frame will have left the queue */
 	uint64_t last_at; /* when the last one arrives */
-	uint64_t clogged_until;
+	uint64_t clogged_until, second; /* second: the last one with traffic (weather.c) */
 	struct haul_sim_link_stats stats;
 	uint64_t lost[HAULI_DROPS];
 	uint64_t *leaves; /* a ring, of `room`: when each of those in the queue leaves it */

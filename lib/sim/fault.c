@@ -93,6 +93,7 @@ static struct {
 } f;
 
 uint64_t hauli_sim_fault_left[HAULI_SIM_FAULTS];
+void (*hauli_sim_faults_stopped)(void);
 void (*hauli_sim_fault_seen)(enum hauli_sim_fault kind, uint64_t number, const char *what);
 
 /* The finalizer of splitmix64: all bits of the result depend on all of x. */
@@ -194,6 +195,8 @@ uint64_t hauli_sim_fault_last(enum hauli_sim_fault kind)
 void haul_sim_faults_stop(void)
 {
 	f.stopped = true;
+	if (hauli_sim_faults_stopped)
+		hauli_sim_faults_stopped();
 }
 
 void haul_sim_faults_start(void)

@@ -66,6 +66,9 @@ uint64_t hauli_sim_fault_count(enum hauli_sim_fault kind);
 /* The number of the last strike of the kind, suppressed or not. */
 uint64_t hauli_sim_fault_last(enum hauli_sim_fault kind);
 
+/* Called when faults stop; NULL: nothing. */
+extern void (*hauli_sim_faults_stopped)(void);
+
 /* Called at each strike that is not suppressed; NULL: nothing. */
 extern void (*hauli_sim_fault_seen)(enum hauli_sim_fault kind, uint64_t number, const char *what);
 

@@ -153,12 +153,15 @@ static void time_out(struct hauli_sim_timer *timer)
 static void expire(void)
 {
 	struct hauli_sim_timer *first;
+	uint64_t left = hauli_sim_steps_left;
 
+	hauli_sim_steps_left = UINT64_MAX; /* what fires is no thread that could be kept waiting */
 	while ((first = hauli_sim_heap_first(&hauli_world.timers)) &&
 		first->at <= hauli_world.now) {
 		hauli_sim_cancel(first);
 		first->fire(first);
 	}
+	hauli_sim_steps_left = left;
 }
 
 void hauli_sim_at(struct hauli_sim_timer *t, uint64_t at)

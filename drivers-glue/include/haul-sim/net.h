@@ -69,6 +69,12 @@ HAUL_API int haul_sim_wait(const char *name);
  * its threads holds a lock that hosts of one process share.
  */
 HAUL_API void haul_sim_kill(const char *name);
+/*
+ * From now on the fault "kill" may strike a host, which then starts again a while later. Its
+ * program needs to expect that: what it has in memory of the process is as it left it.
+ * haul_sim_wait() waits until it has returned.
+ */
+HAUL_API void haul_sim_may_die(const char *name);
 /* The name of the host that calls; "": the test itself. */
 HAUL_API const char *haul_sim_host_name(void);
 
