@@ -67,6 +67,7 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	v = haul_net_parse(&pkt, mbuf);
 	if (v == HAUL_NET_OK)
 		v = haul_host_for_us(node->host, rx, &pkt, &nif);
+	/* Simulated: a server that takes its time. */
 	if (v == HAUL_NET_OK && haul_sleep((haul_sim_seed() % 7) * HAUL_MS) != 0) {
 		haul_drop(rx, &mbuf, 1, HAUL_DROP_STOPPING);
 		return;
@@ -205,14 +206,14 @@ static int run(bool kills)
 	}
 	usleep(1000); /* simulated */
 	haul_sim_faults_start();
-	sleep(TROUBLE);
+	sleep(TROUBLE); /* simulated */
 	haul_sim_faults_stop();
 	haul_sim_net("heal");
 	sleep(15); /* what has begun before: a server starts again, neighbours are asked again */
 	calm = true;
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		haul_sim_net("link c%u s loss=0", i);
-	sleep(CALM - 15);
+	sleep(CALM - 15); /* simulated */
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		clients[i].ends = true;
 	for (uint32_t i = 0; i < CLIENTS; i++) {
