@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients ask servers by UDP over lossy links, and ask again if no answer comes: hosts [CLIENTS
- * [SECONDS]]. Fifty clients share a switch with a server. */
+/* HOSTS clients ask servers by UDP over lossy links for SECONDS, both from the environment, and ask
+ * again if no answer comes. Fifty clients share a switch with a server. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <haul-sim/main.h>
 #include <haul-sim/net.h>
 #include <haul-sim/node.h>
-#include <haul-sim/sim.h>
+
 #include <haul/haul.h>
 #include <haul/net.h>
-
-#include "base/clock.h"
 
 static unsigned nb_hosts, seconds;
 static uint64_t asked, answered, given_up;
@@ -134,7 +133,7 @@ static int client(void *arg)
 	return haul_sim_node_stop(c->node);
 }
 
-static int test(void *arg)
+static int test(void)
 {
 	struct haul_sim_link_stats st;
 	int wrong = 0;
@@ -174,27 +173,26 @@ static int test(void *arg)
 	return wrong;
 }
 
+static unsigned number(const char *name, unsigned otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
+}
+
 int main(int argc, char **argv)
 {
-	const char *seed = getenv("HAUL_SIM_SEED"), *steps = getenv("HAUL_SIM_STEPS");
-	struct haul_sim_opts opts = {
-		.seed = seed ? strtoull(seed, NULL, 0) : 1,
-		.steps = steps ? (unsigned)strtoul(steps, NULL, 0) : 0,
+	static const struct haul_sim_test tests[] = {
+		{"hosts", test, "none", 48 * 3600 * HAUL_S},
+		{NULL, NULL, NULL, 0},
 	};
-	struct haul_sim_result r;
 	char err[256];
 
-	nb_hosts = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
-	seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 60;
-	hauli_clock_init();
+	nb_hosts = number("HOSTS", 20);
+	seconds = number("SECONDS", 60);
 	if (haul_sim_net_init(err, sizeof(err)) != 0) {
 		fprintf(stderr, "%s\n", err);
-		return 1;
+		return 4;
 	}
-	if (haul_sim_run(&opts, test, NULL, &r) != 0)
-		return 99;
-	fprintf(stderr,
-		"simulation: %d %d hash %016" PRIx64 " %" PRIu64 " ns %" PRIu64 " switches\n",
-		r.end, r.value, r.hash, r.ns, r.switches);
-	return r.end == HAUL_SIM_RETURNED ? r.value : 98;
+	return haul_sim_main(argc, argv, tests);
 }
