@@ -310,6 +310,7 @@ HAULI_SIM_REPLACED bool haul_sometimes_(const char *name)
 {
 	struct section *s;
 
+	hauli_sim_step(); /* code that marks a place may well be such a place */
 	if (!f.set || !f.of[HAULI_SIM_SOMETIMES].one_in)
 		return false;
 	s = section_of(name);

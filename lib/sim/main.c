@@ -17,7 +17,7 @@
 #include "sim/runs.h"
 #include "sim/twice.h"
 
-#define LINES 40 /* of a run's output, at most */
+#define LINES 80 /* of a run's output, at most */
 #define FAILED 1
 #define DIFFER 3
 #define BROKEN 4
@@ -187,7 +187,7 @@ static void tell_difference(struct search *s, struct hauli_sim_slot *slot)
 static bool make_again(struct search *s, struct hauli_sim_slot *slot)
 {
 	size_t i = (size_t)(slot - s->runs.slots);
-	const struct hauli_sim_spec spec = slot->spec;
+	struct hauli_sim_spec spec = slot->spec;
 	int rc;
 
 	/* Not the first, but soon one: those who run few seeds look at one, too. */
@@ -196,6 +196,7 @@ static bool make_again(struct search *s, struct hauli_sim_slot *slot)
 	hauli_sim_trail_of(&s->trails[i], slot->out);
 	s->again[i] = true;
 	s->totals.twice++;
+	spec.anew = s->o->program;
 	rc = hauli_sim_runs_begin(&s->runs, slot, &spec, NULL);
 	if (rc)
 		broken(s, rc);
@@ -275,9 +276,15 @@ static int run_one(const struct hauli_sim_options *o)
 		.faults = o->faults,
 		.real_s = o->real_s,
 	};
-	struct hauli_sim_outcome *out = calloc(1, sizeof(*out));
+	struct hauli_sim_outcome *out = hauli_sim_runs_adopt();
 	int status;
 
+	if (out) {
+		hauli_sim_run_here(&spec, out, true);
+		fflush(NULL);
+		_exit(0);
+	}
+	out = calloc(1, sizeof(*out));
 	if (!out)
 		return BROKEN;
 	hauli_sim_run_here(&spec, out, false);

@@ -2,6 +2,8 @@
 #include "sim/runs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 #include "conc/word.h"
 #include "sim/real.h"
 
+#define OUTCOME "HAUL_SIM_OUTCOME" /* its descriptor, in the environment */
 #define GRACE_S 10 /* for a run that does not end itself at its limit */
 
 static struct hauli_u32_published signalled; /* by a handler */
@@ -33,16 +36,22 @@ bool hauli_sim_interrupted(void)
 	return hauli_u32_published_get(&signalled) != 0;
 }
 
+static struct hauli_sim_outcome *map(int file)
+{
+	void *out = mmap(NULL, sizeof(struct hauli_sim_outcome), PROT_READ | PROT_WRITE, MAP_SHARED,
+		file, 0);
+
+	return out != MAP_FAILED ? out : NULL;
+}
+
 static int init_slot(struct hauli_sim_slot *s)
 {
-	s->out = mmap(
-		NULL, sizeof(*s->out), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (s->out == MAP_FAILED) {
-		s->out = NULL;
-		return -ENOMEM;
-	}
+	s->shared = memfd_create("outcome", MFD_CLOEXEC);
+	if (s->shared < 0 || ftruncate(s->shared, sizeof(*s->out)) != 0)
+		return -errno;
+	s->out = map(s->shared);
 	s->output = memfd_create("output", MFD_CLOEXEC);
-	return s->output < 0 ? -errno : 0;
+	return !s->out || s->output < 0 ? -errno : 0;
 }
 
 int hauli_sim_runs_init(struct hauli_sim_runs *runs, unsigned n)
@@ -57,7 +66,7 @@ int hauli_sim_runs_init(struct hauli_sim_runs *runs, unsigned n)
 	if (!runs->slots)
 		return -ENOMEM;
 	for (unsigned i = 0; i < n; i++)
-		runs->slots[i].output = -1;
+		runs->slots[i].output = runs->slots[i].shared = -1;
 	for (unsigned i = 0; i < n && rc == 0; i++)
 		rc = init_slot(&runs->slots[i]);
 	if (rc) {
@@ -78,6 +87,8 @@ void hauli_sim_runs_fini(struct hauli_sim_runs *runs)
 	for (unsigned i = 0; i < runs->n; i++) {
 		if (runs->slots[i].output >= 0)
 			close(runs->slots[i].output);
+		if (runs->slots[i].shared >= 0)
+			close(runs->slots[i].shared);
 		if (runs->slots[i].out)
 			munmap(runs->slots[i].out, sizeof(*runs->slots[i].out));
 	}
@@ -94,6 +105,39 @@ struct hauli_sim_slot *hauli_sim_runs_free(struct hauli_sim_runs *runs)
 	return NULL;
 }
 
+/* The program itself, with --seed. */
+static __attribute__((noreturn)) void start_anew(const struct hauli_sim_slot *s)
+{
+	const struct hauli_sim_spec *spec = &s->spec;
+	char seed[32], steps[32], limit[32], file[32];
+	const char *const argv[] = {spec->anew, "--test", spec->test->name, "--seed", seed,
+		"--steps", steps, "--limit", limit, spec->faults ? "--faults" : NULL, spec->faults,
+		NULL};
+
+	snprintf(seed, sizeof(seed), "%" PRIu64, spec->seed);
+	snprintf(steps, sizeof(steps), "%u", spec->steps);
+	snprintf(limit, sizeof(limit), "%u", spec->real_s);
+	snprintf(file, sizeof(file), "%d", s->shared);
+	setenv(OUTCOME, file, 1);
+	fcntl(s->shared, F_SETFD, 0);
+	execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+	perror("/proc/self/exe");
+	_exit(1);
+}
+
+struct hauli_sim_outcome *hauli_sim_runs_adopt(void)
+{
+	const char *file = getenv(OUTCOME);
+	struct hauli_sim_outcome *out = NULL;
+
+	if (file) {
+		out = map(atoi(file));
+		close(atoi(file));
+		unsetenv(OUTCOME);
+	}
+	return out;
+}
+
 static __attribute__((noreturn)) void child(const struct hauli_sim_slot *s, pid_t parent)
 {
 	const struct rlimit none = {0, 0};
@@ -108,6 +152,8 @@ static __attribute__((noreturn)) void child(const struct hauli_sim_slot *s, pid_
 	setrlimit(RLIMIT_CORE, &none);
 	dup2(s->output, STDOUT_FILENO);
 	dup2(s->output, STDERR_FILENO);
+	if (s->spec.anew)
+		start_anew(s);
 	hauli_sim_run_here(&s->spec, s->out, true);
 	fflush(NULL);
 	_exit(0);

@@ -12,6 +12,7 @@ struct hauli_sim_slot {
 	pid_t pid; /* 0: none runs */
 	struct hauli_sim_spec spec; /* of the run that is here, or was last */
 	struct hauli_sim_outcome *out; /* shared with the child */
+	int shared; /* a file: the memory of out */
 	int output; /* a file: what the run has printed */
 	uint64_t began; /* real ns */
 	uint64_t tag; /* the caller's */
@@ -49,5 +50,8 @@ bool hauli_sim_runs_one(struct hauli_sim_runs *runs, struct hauli_sim_slot *slot
 	const struct hauli_sim_spec *spec, const struct hauli_sim_marks *marks);
 
 bool hauli_sim_interrupted(void);
+
+/* In a process that a run with spec.anew has started: its outcome. NULL: this is none. */
+struct hauli_sim_outcome *hauli_sim_runs_adopt(void);
 
 #endif

@@ -3,10 +3,8 @@
 #ifndef HAULI_SIM_STUCK_H
 #define HAULI_SIM_STUCK_H
 
-#include <haul-sim/sim.h>
-
 /* At its end, on the thread of haul_sim_run(): prints on stderr what threads and coroutines wait
  * for, and who waits for whom. */
-void hauli_sim_tell_stuck(enum haul_sim_end end);
+void hauli_sim_tell_stuck(void);
 
 #endif

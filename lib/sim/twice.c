@@ -66,6 +66,7 @@ void hauli_sim_find_difference(struct hauli_sim_runs *runs, const struct hauli_s
 	struct hauli_sim_slot *slot = &runs->slots[0];
 	const struct hauli_sim_mark *a, *b;
 	struct hauli_sim_marks window = {.from = 0};
+	struct hauli_sim_spec copy = *spec;
 	uint64_t equal;
 
 	snprintf(buf, len, "at their ends");
@@ -84,7 +85,8 @@ void hauli_sim_find_difference(struct hauli_sim_runs *runs, const struct hauli_s
 				break;
 			window = closer(equal, a->switches);
 		}
-		if (!hauli_sim_runs_one(runs, slot, spec, &window))
+		copy.anew = NULL;
+		if (!hauli_sim_runs_one(runs, slot, &copy, &window))
 			break;
 		hauli_sim_trail_of(&pair[0], slot->out);
 		if (!hauli_sim_runs_one(runs, slot, spec, &window))

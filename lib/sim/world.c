@@ -509,11 +509,11 @@ int haul_sim_run(const struct haul_sim_opts *opts, int (*fn)(void *arg), void *a
 		hauli_sim_switch_to(pick());
 	hauli_sim_faults_end();
 	hauli_sim_steps_left = UINT64_MAX;
+	hauli_sim_result(result);
 	if (hauli_world.end == HAUL_SIM_STUCK || hauli_world.end == HAUL_SIM_LIMIT)
-		hauli_sim_tell_stuck(hauli_world.end);
+		hauli_sim_tell_stuck();
 	runs = is_on = false;
 	free(faults.ranges);
-	hauli_sim_result(result);
 	hauli_sim_fds_end();
 	hauli_sim_heap_fini(&hauli_world.timers);
 	free(hauli_world.ready);

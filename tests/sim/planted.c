@@ -214,6 +214,17 @@ static int by_the_clock(void)
 	return pthread_join(thread, NULL);
 }
 
+/* The same at each run of one process, and another one in the next. */
+static int by_address(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, set, NULL) != 0)
+		return 1;
+	usleep(1 + ((uintptr_t)&flag >> 12) % 1000); /* simulated */
+	return pthread_join(thread, NULL);
+}
+
 static int fine(void)
 {
 	printf("all is well\n");
@@ -234,6 +245,7 @@ int main(int argc, char **argv)
 		{"too-long", too_long, "late", HAUL_S},
 		{"leaves", leaves, NULL, 0},
 		{"by-the-clock", by_the_clock, "none", 0},
+		{"by-address", by_address, "none", 0},
 		{"fine", fine, NULL, 0},
 		{NULL, NULL, NULL, 0},
 	};

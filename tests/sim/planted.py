@@ -22,7 +22,8 @@ FOUND = [  # test, more arguments, exit status, what it says
     ("race", [], 1, r"^race: seed \d+: returned 1$"),
     ("invariant", [], 1, r"^invariant: seed 1000: one is gone$"),
     ("lost-wakeup", ["--seeds", "2000"], 1, r"^lost-wakeup: seed \d+: stuck at .*all threads wait"),
-    ("deadlock", [], 1, r"^deadlock: seed \d+: stuck at "),
+    ("deadlock", [], 1, r"(?s)^deadlock: seed \d+: stuck at .*^  thread 1: waits in futex.*"
+     r"^Coroutines:.*waiting for mutex.*deadlock"),
     ("no-retry", [], 1, r"(?s)^no-retry: seed \d+: request \d+ has no reply$.*"
      r"^Faults: 1 of \d+ are enough"),
     ("two-faults", [], 1, r"(?s)^two-faults: seed \d+: Aborted .* in thread 1$.*"
@@ -33,6 +34,7 @@ FOUND = [  # test, more arguments, exit status, what it says
     ("leaves", [], 1, r"(?s)^leaves: seed 1000: exit\(3\) .* in thread 1$.*^it goes$"),
     ("by-the-clock", ["--twice", "1"], 3,
      r"^by-the-clock: seed \d+: two runs differ: switch \d{4,}: to thread \d at .* thread \d at"),
+    ("by-address", ["--twice", "1"], 3, r"^by-address: seed \d+: two runs differ: "),
 ]
 ARGUMENTS = [  # exit status, what it says
     (["--help"], 0, r"--seeds N"),
