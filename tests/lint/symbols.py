@@ -68,7 +68,8 @@ def findings(root):
         replaced = set()
         if "haul-sim" in library:
             replaced = {m[1] or m[2] or m[3]
-                        for path in tree.files(root, ".c") if path.startswith("lib/sim/")
+                        for path in tree.files(root, ".c")
+                        if path.startswith(("lib/sim/", "drivers-glue/simnet/"))
                         for m in REPLACED.finditer(tree.text(root, path))}
         if library.endswith(".a"):
             yield from clashes(defined(library) - replaced)
