@@ -214,6 +214,8 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 	int err;
 
 	HAUL_MISUSE_IF(!opts, "the options are NULL; give haul_eal_opts with a plan");
+	if (hauli_is_simulated() && hauli_eal_is_up())
+		return 0; /* hosts share it */
 	if (eal.started) {
 		snprintf(
 			errbuf, errlen, "EAL was started before; a process can start it only once");
@@ -257,7 +259,7 @@ void haul_eal_fini(void)
 	char line[HAULI_LOG_LINE];
 	char *dir;
 
-	if (!eal.started || !hauli_eal_is_up())
+	if (!eal.started || !hauli_eal_is_up() || hauli_is_simulated())
 		return;
 	dir = strdup(rte_eal_get_runtime_dir());
 	hauli_log_hold();

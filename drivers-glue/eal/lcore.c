@@ -11,6 +11,7 @@
 #include <rte_lcore.h>
 
 #include "base/assert.h"
+#include "base/simulated.h"
 #include "eal/init.h"
 #include "topo/pin.h"
 
@@ -100,7 +101,8 @@ const struct haul_launcher *haul_eal_launcher(void)
 {
 	static const struct haul_launcher launcher = {.launch = launch, .join = join};
 
-	return &launcher;
+	/* Hosts share lcores, which are threads of the process: their carriers are POSIX threads. */
+	return hauli_is_simulated() ? NULL : &launcher;
 }
 
 /* Without a list of CPUs the plan has chosen some, which differ from the lcores' CPUs. */

@@ -118,6 +118,15 @@ static void start_again(struct hauli_sim_timer *timer)
 	start((struct host *)((char *)timer - offsetof(struct host, again)));
 }
 
+void haul_sim_signal(const char *name, int sig)
+{
+	struct host *h = find(name);
+
+	HAUL_MISUSE_IF(!h || !h->runs, "there is no host '%s' that runs", name);
+	HAUL_MISUSE_IF(sig < 1 || sig > 63, "%d is no signal", sig);
+	hauli_sim_host_signal(h->number, sig);
+}
+
 /* Each second of a host is an opportunity. */
 static void *kill_some(void *unused)
 {

@@ -11,6 +11,16 @@
 #define HAULI_SIM 0
 #endif
 
+/* True on a simulated thread; false, as a constant, but in a simulation. */
+static inline bool hauli_is_simulated(void)
+{
+#if HAULI_SIM
+	return hauli_sim_is_on();
+#else
+	return false;
+#endif
+}
+
 /* True if an allocation is to fail; false, as a constant, but in a simulation. */
 static inline bool hauli_no_memory(void)
 {

@@ -24,6 +24,8 @@ void hauli_sim_pause(void);
 void hauli_sim_rest(uint64_t until, int has_acted);
 /* Nanoseconds of the simulated clock, also outside of a simulation. */
 uint64_t hauli_sim_ticks(void);
+/* True on a simulated thread. */
+_Bool hauli_sim_is_on(void);
 /* An allocation is to fail. */
 _Bool hauli_sim_no_memory(void);
 /* The thread's waits are no reason to let time pass. */

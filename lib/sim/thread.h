@@ -52,6 +52,7 @@ struct hauli_sim_hosts {
 	struct hauli_sim_host {
 		struct hauli_sim_thread *resting, *threads;
 		uint64_t acts; /* that those who rest may want to see */
+		uint64_t signals; /* that were sent and not taken, a bit of each */
 	} * all;
 	unsigned n;
 };

@@ -78,6 +78,8 @@ void hauli_sim_rouse(unsigned host);
 /* The threads of a host never go on. False: one of them holds a mutex, which others may want. Not
  * by a thread of that host. */
 bool hauli_sim_kill(unsigned host);
+/* A signal for the process that a host is: a thread that waits for signals takes it. */
+void hauli_sim_host_signal(unsigned host, int sig);
 /* Mutexes that the thread holds: 1 or -1 more. */
 void hauli_sim_holds(int more);
 

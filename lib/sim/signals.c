@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signals that programs wait for. Each host has its own. Handlers do not run. */
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "sim/real.h"
+#include "sim/state.h"
+#include "sim/world.h"
+
+#define SIGNALS 64
+
+static const char key[4096]; /* what is waited for, by host */
+
+static const void *key_of(unsigned host)
+{
+	return &key[host % sizeof(key)];
+}
+
+void hauli_sim_host_signal(unsigned host, int sig)
+{
+	hauli_world.hosts.all[host].signals |= UINT64_C(1) << sig;
+	hauli_sim_wake(key_of(host), UINT32_MAX);
+}
+
+/* 0: none of them has come. */
+static int take(const sigset_t *set)
+{
+	uint64_t *signals = &hauli_world.hosts.all[hauli_sim_host()].signals;
+
+	for (int sig = 1; *signals && sig < SIGNALS; sig++) {
+		if (!(*signals >> sig & 1) || !sigismember(set, sig))
+			continue;
+		*signals &= ~(UINT64_C(1) << sig);
+		return sig;
+	}
+	return 0;
+}
+
+static int wait_for(const sigset_t *set, siginfo_t *info, uint64_t until)
+{
+	int sig;
+
+	while ((sig = take(set)) == 0) {
+		if (until <= hauli_sim_now() || !hauli_sim_wait(key_of(hauli_sim_host()), until)) {
+			errno = EAGAIN;
+			return -1;
+		}
+	}
+	if (info)
+		*info = (siginfo_t){.si_signo = sig, .si_code = SI_USER};
+	return sig;
+}
+
+HAULI_SIM_REPLACED int sigtimedwait(
+	const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+	uint64_t until = HAULI_NEVER;
+
+	if (!hauli_sim_is_on())
+		return HAULI_SIM_REAL(sigtimedwait)(set, info, limit);
+	if (limit)
+		until = hauli_sim_now() + (uint64_t)limit->tv_sec * HAUL_S +
+			(uint64_t)limit->tv_nsec;
+	return wait_for(set, info, until);
+}
+
+HAULI_SIM_REPLACED int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return hauli_sim_is_on() ? wait_for(set, info, HAULI_NEVER)
+				 : HAULI_SIM_REAL(sigwaitinfo)(set, info);
+}
