@@ -101,7 +101,7 @@ const struct haul_launcher *haul_eal_launcher(void)
 {
 	static const struct haul_launcher launcher = {.launch = launch, .join = join};
 
-	/* Hosts share lcores, which are threads of the process: their carriers are POSIX threads. */
+	/* Hosts share lcores, which are threads of the process: carriers are POSIX threads. */
 	return hauli_is_simulated() ? NULL : &launcher;
 }
 

@@ -238,12 +238,12 @@ static int resolve(void)
 	}
 	sleep(1); /* simulated, as the others */
 	haul_sim_faults_start();
-	sleep(TROUBLE);
+	sleep(TROUBLE); /* simulated */
 	haul_sim_faults_stop();
 	haul_sim_net("heal");
-	sleep(20);
+	sleep(20); /* simulated */
 	calm = true;
-	sleep(CALM - 20);
+	sleep(CALM - 20); /* simulated */
 	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i].ends = true;
 	for (unsigned i = 0; i < CLIENTS; i++) {
