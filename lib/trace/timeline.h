@@ -20,6 +20,7 @@
 
 #include "base/cacheline.h"
 #include "base/clock.h"
+#include "base/simulated.h"
 #include "conc/last.h"
 #include "conc/word.h"
 
@@ -64,9 +65,19 @@ static inline void hauli_timeline_put(struct hauli_timeline *t, enum haul_trace_
 /* The slot of a name. The slow part writes its text. */
 unsigned hauli_timeline_name_slow(struct hauli_timeline *t, const char *text, unsigned slot);
 
+/* By its address; in a simulation by what it says, since addresses differ from run to run. */
+static inline unsigned hauli_timeline_slot(const char *text)
+{
+	uint64_t key = HAULI_SIM ? 0 : (uintptr_t)text;
+
+	for (const char *c = text; HAULI_SIM && *c; c++)
+		key = key * 31 + (unsigned char)*c;
+	return (unsigned)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+
 static inline unsigned hauli_timeline_name(struct hauli_timeline *t, const char *text)
 {
-	unsigned slot = (unsigned)(((uintptr_t)text * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+	unsigned slot = hauli_timeline_slot(text);
 	const struct hauli_timeline_name *n = &t->names[slot];
 
 	if (__builtin_expect(

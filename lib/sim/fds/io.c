@@ -189,19 +189,33 @@ static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int fl
 }
 
 /* By both names: which one a program has depends on its _FILE_OFFSET_BITS. */
-#define NAMES(by, function)                                                                      \
-	HAULI_SIM_REPLACED ssize_t hauli_sim_fds_##function(                                     \
-		int fd, const struct iovec *iov, int n, off_t at, int flags) __asm__(#function); \
-	ssize_t hauli_sim_fds_##function(                                                        \
-		int fd, const struct iovec *iov, int n, off_t at, int flags)                     \
-	{                                                                                        \
-		return by(fd, iov, n, at, flags);                                                \
-	}
+ssize_t hauli_sim_preadv2(int fd, const struct iovec *iov, int n, off_t at, int flags);
+HAULI_SIM_REPLACED __typeof__(hauli_sim_preadv2) hauli_sim_preadv2 __asm__("preadv2");
+ssize_t hauli_sim_preadv2(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	return read_at(fd, iov, n, at, flags);
+}
 
-NAMES(read_at, preadv2)
-NAMES(read_at, preadv64v2)
-NAMES(write_at, pwritev2)
-NAMES(write_at, pwritev64v2)
+ssize_t hauli_sim_preadv64v2(int fd, const struct iovec *iov, int n, off_t at, int flags);
+HAULI_SIM_REPLACED __typeof__(hauli_sim_preadv64v2) hauli_sim_preadv64v2 __asm__("preadv64v2");
+ssize_t hauli_sim_preadv64v2(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	return read_at(fd, iov, n, at, flags);
+}
+
+ssize_t hauli_sim_pwritev2(int fd, const struct iovec *iov, int n, off_t at, int flags);
+HAULI_SIM_REPLACED __typeof__(hauli_sim_pwritev2) hauli_sim_pwritev2 __asm__("pwritev2");
+ssize_t hauli_sim_pwritev2(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	return write_at(fd, iov, n, at, flags);
+}
+
+ssize_t hauli_sim_pwritev64v2(int fd, const struct iovec *iov, int n, off_t at, int flags);
+HAULI_SIM_REPLACED __typeof__(hauli_sim_pwritev64v2) hauli_sim_pwritev64v2 __asm__("pwritev64v2");
+ssize_t hauli_sim_pwritev64v2(int fd, const struct iovec *iov, int n, off_t at, int flags)
+{
+	return write_at(fd, iov, n, at, flags);
+}
 
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
 
