@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "coro/fiber.h"
+#include "sim/fds/table.h"
 #include "sim/state.h"
 #include "sim/steps.h"
 #include "sim/world.h"
@@ -122,6 +123,7 @@ bool hauli_sim_kill(unsigned host)
 	for (t = hauli_world.hosts.all[host].threads; t; t = t->next_of_host)
 		if (t->holds > 0)
 			return false;
+	hauli_sim_fds_kill(host);
 	while ((t = hauli_world.hosts.all[host].threads)) {
 		if (t->waits_for || t->timer.place || t->rests)
 			hauli_sim_rouse_thread(t);

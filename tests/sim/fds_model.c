@@ -15,9 +15,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "sim/fds/socket.h"
+#include "sim/world.h"
 #include "support/stress.h"
 #include "support/suite.h"
 
@@ -460,4 +462,42 @@ START_TEST(all)
 }
 END_TEST
 
-SUITE_MAIN("fds_model", {counters_and_sets, 1}, {all, 1})
+/* Reads from a peer of another host for ever. */
+static void *reads_for_ever(void *fd)
+{
+	struct sockaddr_un peer = {.sun_family = AF_UNIX, .sun_path = "peer"};
+	int own = socket(AF_UNIX, SOCK_STREAM, 0);
+	char c;
+
+	if (connect(own, (struct sockaddr *)&peer, sizeof(peer)) == 0)
+		(void)recv(own, &c, 1, MSG_WAITALL);
+	ck_abort_msg("the host lives, errno %d", errno);
+	return fd;
+}
+
+/* Its descriptors are closed, and nobody waits any more for those of others. */
+START_TEST(a_host_that_dies)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "peer"};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd, next;
+	unsigned host = hauli_sim_host_new();
+	char c = 1;
+
+	ck_assert(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0);
+	ck_assert(listen(listener, 1) == 0);
+	ck_assert_ptr_nonnull(hauli_sim_start_on(host, reads_for_ever, NULL));
+	fd = accept(listener, NULL, NULL);
+	usleep(1000);
+	ck_assert(hauli_sim_kill(host));
+	ck_assert_int_eq(read(fd, &c, 1), 0);
+	ck_assert_int_eq(send(fd, &c, 1, MSG_NOSIGNAL), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	next = socket(AF_UNIX, SOCK_STREAM, 0);
+	ck_assert_int_eq(next, listener + 1); /* the number of the dead one's */
+	close(next);
+	close(fd);
+	close(listener);
+}
+END_TEST
+
+SUITE_MAIN("fds_model", {a_host_that_dies, 1}, {counters_and_sets, 1}, {all, 1})

@@ -2,6 +2,7 @@
 /* Operations of the soak on coroutines that show others who they are, and on the caller itself. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "soak.h"
 
 #define KNOWN 4
@@ -30,7 +31,7 @@ void soak_is_known(struct actor *a)
 			done(haul_park(draw_deadline(a)));
 		if (!atomic_compare_exchange_strong(&known[i], &here, NULL))
 			while (!me->done)
-				;
+				hauli_cpu_pause(); /* in a simulation others go on */
 	}
 	free(me);
 }

@@ -53,6 +53,7 @@ static int establish(struct hauli_sim_socket *s, struct hauli_sim_socket *listen
 	other->there = s->here;
 	other->room = listener->room;
 	other->file.refs = 1; /* the queue's */
+	other->file.host = listener->file.host;
 	hauli_sim_socket_join(s, other);
 	enqueue(&listener->pending, other);
 	listener->nb_pending++;

@@ -46,12 +46,16 @@ struct hauli_sim_watch {
 	void *owner;
 	void (*changed)(struct hauli_sim_watch *w); /* may neither wait nor end watches */
 	void (*gone)(struct hauli_sim_watch *w); /* the file is released; ends the watch */
+	/* Of a thread that holds the file: the host's. */
+	struct hauli_sim_watch *next_hold, **prev_hold;
+	unsigned host;
 };
 
 struct hauli_sim_file {
 	const struct hauli_sim_file_kind *kind;
 	int flags; /* O_NONBLOCK, O_ACCMODE, O_DIRECT */
-	unsigned refs; /* numbers, and threads that wait */
+	unsigned refs; /* numbers, and threads that hold it */
+	unsigned host; /* of the thread that has made its last number */
 	uint64_t in_ns, out_ns; /* SO_RCVTIMEO, SO_SNDTIMEO; 0: none */
 	struct hauli_sim_watch *first;
 };
@@ -66,6 +70,14 @@ void hauli_sim_file_changed(struct hauli_sim_file *f, uint32_t events);
 /* Is told before all others, as by the kernel; or after them. */
 void hauli_sim_watch_begin(struct hauli_sim_watch *w, struct hauli_sim_file *f, bool last);
 void hauli_sim_watch_end(struct hauli_sim_watch *w);
+
+/* The current thread holds f: another one may close it during a wait. */
+void hauli_sim_hold(struct hauli_sim_watch *w, struct hauli_sim_file *f);
+void hauli_sim_let_go(struct hauli_sim_watch *w);
+/* The threads of a host are gone, and hold nothing. */
+void hauli_sim_files_kill(unsigned host);
+/* Threads of an earlier simulation hold nothing. */
+void hauli_sim_files_forget(void);
 
 /* A thread that waits for one of some files, which it holds meanwhile. */
 struct hauli_sim_waiter {

@@ -43,6 +43,7 @@ static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n
 {
 	uint64_t until = hauli_sim_file_until(f, HAULI_SIM_OUT, waits);
 	struct hauli_sim_bytes from;
+	struct hauli_sim_watch hold;
 	int failed;
 	ssize_t done, sum = 0;
 
@@ -54,14 +55,14 @@ static ssize_t do_write(struct hauli_sim_file *f, const struct iovec *iov, int n
 	if (failed)
 		return failed;
 	from = hauli_sim_bytes(iov, (size_t)n);
-	f->refs++; /* another thread may close it during a wait */
+	hauli_sim_hold(&hold, f);
 	do {
 		done = hauli_sim_file_try(f, HAULI_SIM_OUT, until, try_write, &from);
 		sum += done > 0 ? done : 0;
 	} while (done > 0 && f->kind->is_stream && until && from.left);
 	if (done == -EPIPE && sum == 0 && f->kind->is_stream)
 		(void)raise(SIGPIPE);
-	hauli_sim_file_put(f);
+	hauli_sim_let_go(&hold);
 	return sum ? sum : done;
 }
 

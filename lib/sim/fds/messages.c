@@ -34,13 +34,14 @@ static ssize_t send_all(struct hauli_sim_socket *s, struct hauli_sim_transfer *t
 	uint64_t until = hauli_sim_file_until(&s->file, HAULI_SIM_OUT, !(flags & MSG_DONTWAIT));
 	bool is_stream = hauli_sim_socket_is_stream(s);
 	ssize_t n, sum = 0;
+	struct hauli_sim_watch hold;
 
-	s->file.refs++; /* another thread may close it during a wait */
+	hauli_sim_hold(&hold, &s->file);
 	do {
 		n = send_once(s, t, until);
 		sum += n > 0 ? n : 0;
 	} while (n > 0 && is_stream && until && t->bytes.left);
-	hauli_sim_file_put(&s->file);
+	hauli_sim_let_go(&hold);
 	if (n == -EPIPE && sum == 0 && is_stream && !(flags & MSG_NOSIGNAL))
 		(void)raise(SIGPIPE);
 	return sum ? sum : n;
@@ -52,8 +53,9 @@ static ssize_t recv_all(struct hauli_sim_socket *s, struct hauli_sim_transfer *t
 	bool goes_on = hauli_sim_socket_is_stream(s) && until && t->flags & MSG_WAITALL &&
 		!(t->flags & MSG_PEEK);
 	ssize_t n, sum = 0;
+	struct hauli_sim_watch hold;
 
-	s->file.refs++;
+	hauli_sim_hold(&hold, &s->file);
 	do {
 		n = hauli_sim_file_try(&s->file, HAULI_SIM_IN, until, try_recv, t);
 		sum += n > 0 ? n : 0;
@@ -62,7 +64,7 @@ static ssize_t recv_all(struct hauli_sim_socket *s, struct hauli_sim_transfer *t
 	if (sum && t->bytes.left && s->family == AF_UNIX && hauli_sim_socket_is_stream(s) &&
 		t->flags & MSG_WAITALL)
 		s->err = 0;
-	hauli_sim_file_put(&s->file);
+	hauli_sim_let_go(&hold);
 	return sum ? sum : n;
 }
 

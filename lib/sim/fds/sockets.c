@@ -211,15 +211,16 @@ static int connect_unix(struct hauli_sim_socket *s, const struct hauli_sim_name 
 {
 	struct hauli_sim_socket *listener = hauli_sim_find_bound(s, name);
 	struct to to = {s, name};
+	struct hauli_sim_watch hold;
 
 	int err;
 
 	if (!listener)
 		return hauli_sim_connect(s, name);
-	s->file.refs++;
+	hauli_sim_hold(&hold, &s->file);
 	err = (int)hauli_sim_file_try(&listener->file, HAULI_SIM_OUT,
 		hauli_sim_file_until(&s->file, HAULI_SIM_OUT, true), try_connect, &to);
-	hauli_sim_file_put(&s->file);
+	hauli_sim_let_go(&hold);
 	return err;
 }
 

@@ -30,6 +30,7 @@ int hauli_sim_fds_begin(void)
 {
 	static const struct hauli_sim_file_kind kernel = {.release = ignore};
 
+	hauli_sim_files_forget();
 	hauli_sim_file_init(&hauli_sim_fds_kernel, &kernel, 0);
 	hauli_sim_fds_kernel.refs = 1;
 	t.reserve = HAULI_SIM_REAL(open)("/", O_PATH | O_CLOEXEC);
@@ -59,6 +60,17 @@ void hauli_sim_fds_end(void)
 	HAULI_SIM_REAL(close)(t.reserve);
 	free(t.files);
 	memset(&t, 0, sizeof(t));
+}
+
+void hauli_sim_fds_kill(unsigned host)
+{
+	hauli_sim_files_kill(host);
+	for (int fd = 0; fd < t.n; fd++) {
+		if (!t.files[fd] || t.files[fd]->host != host)
+			continue;
+		drop(fd);
+		HAULI_SIM_REAL(close)(fd);
+	}
 }
 
 /* True: there is room for the number. */
@@ -93,6 +105,7 @@ static int hold(struct hauli_sim_file *f, int fd)
 		return fd;
 	}
 	drop(fd); /* whoever has closed it did so without this table */
+	f->host = hauli_sim_host();
 	t.files[fd] = f;
 	return fd;
 }

@@ -39,6 +39,9 @@ void hauli_sim_fds_passed(void);
 /* The result of a call that is -errno in libc's form. */
 ssize_t hauli_sim_fds_result(ssize_t n);
 
+/* The threads of a host are gone: its numbers are closed, as by the end of a process. */
+void hauli_sim_fds_kill(unsigned host);
+
 /* Begin and end of a simulation, on no simulated thread. begin: 0 or -errno. */
 int hauli_sim_fds_begin(void);
 void hauli_sim_fds_end(void);

@@ -223,6 +223,7 @@ static ssize_t send_packet(struct hauli_sim_socket *s, struct hauli_sim_transfer
 {
 	bool is_inet = s->family != AF_UNIX;
 	size_t n = t->bytes.left;
+	struct hauli_sim_name from;
 	struct hauli_sim_socket *to;
 	ssize_t err;
 
@@ -244,10 +245,13 @@ static ssize_t send_packet(struct hauli_sim_socket *s, struct hauli_sim_transfer
 	}
 	if (to->shut_in && !is_inet)
 		return -EPIPE;
-	if (to->bytes + n + PACKET_COST > to->room + PACKET_COST ||
+	if (to->bytes + n > to->room ||
 		(!is_inet && s->type == SOCK_DGRAM && to->nb > UNIX_DATAGRAMS))
 		return is_inet ? (ssize_t)n : -EAGAIN;
-	return put(to, &s->here, &t->bytes, n) || is_inet ? (ssize_t)n : -ENOBUFS;
+	from = s->here;
+	if (is_inet && hauli_sim_name_is_any(&from))
+		memcpy(from.ip, t->to ? t->to->ip : s->there.ip, sizeof(from.ip));
+	return put(to, &from, &t->bytes, n) || is_inet ? (ssize_t)n : -ENOBUFS;
 }
 
 static ssize_t recv_packet(struct hauli_sim_socket *s, struct hauli_sim_transfer *t)
