@@ -3,6 +3,7 @@
 #include "io/poll.h"
 
 #include "base/assert.h"
+#include "base/simulated.h"
 #include "io/handler.h"
 #include "io/idle.h"
 #include "io/share.h"
@@ -260,7 +261,7 @@ static inline __attribute__((always_inline)) void *poll(
 		io = cycle_traced(p, false, form);
 		if (hauli_unlikely(p->works | p->waits))
 			io = after_cycle(p, io);
-		if (!io && !p->waits && !hauli_has_to_send(p))
+		if (HAULI_SIM && !io && !p->waits && !hauli_has_to_send(p))
 			hauli_glue_only_spins(p->carrier);
 	} while (hauli_glue_go_on(p->carrier, io));
 	hauli_glue_poller_ends(p->carrier);
