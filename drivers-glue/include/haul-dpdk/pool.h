@@ -35,8 +35,9 @@ HAUL_API unsigned haul_pool_mem_mb_for(unsigned mbufs, unsigned frame);
 
 /*
  * Makes a pool of at least mbufs buffers for frames of up to 2,048 bytes each, contiguous in memory
- * if possible. Called on a thread of EAL. Returns NULL on an error, with one line in errbuf. The
- * caller frees the pool by rte_mempool_free(), after it has closed the ports that use it.
+ * if possible. Called on a thread of EAL; one call at a time, and not beside haul_port_open().
+ * Returns NULL on an error, with one line in errbuf. The caller frees the pool by
+ * rte_mempool_free(), after it has closed the ports that use it.
  */
 HAUL_API struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen);
 
