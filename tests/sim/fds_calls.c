@@ -70,7 +70,7 @@ START_TEST(timers)
 	arm(fd, HAUL_MS, HAUL_MS);
 	ok(epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev));
 	ck_assert_int_eq(epoll_wait(set, &ev, 1, -1), 1);
-	usleep(10000);
+	usleep(10000); /* long for loopback, and nothing in a simulation */
 	ck_assert_int_eq(read(fd, &n, sizeof(n)), 8);
 	ck_assert_uint_ge(n, 10);
 	arm(fd, 0, 0);
@@ -107,7 +107,7 @@ END_TEST
 
 static void *writes_later(void *fd)
 {
-	usleep(5000);
+	usleep(5000); /* long for loopback, and nothing in a simulation */
 	ok(eventfd_write((int)(intptr_t)fd, 1));
 	return fd;
 }
@@ -286,7 +286,7 @@ START_TEST(ends_of_streams)
 
 	connect_two(fds);
 	close(fds[1]);
-	usleep(1000);
+	usleep(1000); /* long for loopback, and nothing in a simulation */
 	ck_assert_int_eq(
 		events_of(fds[0], POLLIN | POLLOUT | POLLRDHUP), POLLIN | POLLOUT | POLLRDHUP);
 	ck_assert_int_eq(send(fds[0], &c, 1, MSG_NOSIGNAL), 1); /* answered by a reset */
@@ -297,7 +297,7 @@ START_TEST(ends_of_streams)
 
 	connect_two(fds);
 	ck_assert_int_eq(send(fds[0], &c, 1, 0), 1);
-	usleep(1000);
+	usleep(1000); /* long for loopback, and nothing in a simulation */
 	close(fds[1]); /* with what it has not read */
 	usleep(1000);
 	ck_assert(events_of(fds[0], POLLIN) & POLLERR);
@@ -396,7 +396,7 @@ START_TEST(datagrams)
 	ok(connect(b, (struct sockaddr *)&at, sizeof(at)));
 	close(a);
 	ck_assert_int_eq(send(b, "x", 1, 0), 1);
-	usleep(1000);
+	usleep(1000); /* long for loopback, and nothing in a simulation */
 	ck_assert(events_of(b, POLLIN) & POLLERR);
 	fails(send(b, "x", 1, 0), ECONNREFUSED);
 	fails(recv(b, buf, 1, 0), EAGAIN);

@@ -487,7 +487,7 @@ START_TEST(a_host_that_dies)
 	ck_assert(listen(listener, 1) == 0);
 	ck_assert_ptr_nonnull(hauli_sim_start_on(host, reads_for_ever, NULL));
 	fd = accept(listener, NULL, NULL);
-	usleep(1000);
+	usleep(1000); /* long for loopback, and nothing in a simulation */
 	ck_assert(hauli_sim_kill(host));
 	ck_assert_int_eq(read(fd, &c, 1), 0);
 	ck_assert_int_eq(send(fd, &c, 1, MSG_NOSIGNAL), -1);
