@@ -256,6 +256,15 @@ HAULI_SIM_REPLACED int sched_setaffinity(pid_t id, size_t n, const cpu_set_t *cp
 	return hauli_sim_is_on() ? 0 : HAULI_SIM_REAL(sched_setaffinity)(id, n, cpus);
 }
 
+HAULI_SIM_REPLACED int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	int err = HAULI_SIM_REAL(pthread_mutex_trylock)(m);
+
+	if (!err && hauli_sim_is_on())
+		hauli_sim_holds(1);
+	return err;
+}
+
 static int lock(pthread_mutex_t *m, uint64_t until)
 {
 	int err;
@@ -264,8 +273,6 @@ static int lock(pthread_mutex_t *m, uint64_t until)
 	while ((err = pthread_mutex_trylock(m)) == EBUSY)
 		if (!hauli_sim_wait(m, until))
 			return ETIMEDOUT;
-	if (!err)
-		hauli_sim_holds(1);
 	return err;
 }
 

@@ -144,7 +144,7 @@ static __attribute__((noreturn)) void child(const struct hauli_sim_slot *s, pid_
 
 	/* The parent decides what comes of an interrupt; and none outlives it. */
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_DFL);
+	signal(SIGTERM, SIG_IGN); /* it may come to the whole group */
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)

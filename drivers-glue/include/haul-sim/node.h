@@ -8,8 +8,9 @@
  *	{
  *		struct haul_sim_node_opts opts = {
  *			.name = "a", .address = "10.0.0.1/24", .io = {.on_packet = answer}};
- *		struct haul_sim_node *node = haul_sim_node_start(&opts);
+ *		struct haul_sim_node *node;
  *
+ *		haul_sim_node_start(&node, &opts);
  *		sleep(3600);
  *		return haul_sim_node_stop(node);
  *	}
