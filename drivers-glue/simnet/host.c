@@ -35,13 +35,10 @@ static struct host *find(const char *name)
 
 static struct host *add(const char *name)
 {
-	struct host **more = realloc(hosts, (nb_hosts + 1) * sizeof(hosts[0]));
-	struct host *h = calloc(1, sizeof(*h));
+	struct host *h = hauli_sim_needed(calloc(1, sizeof(*h)));
 
-	if (!more || !h)
-		abort(); /* as sim/world.c: a simulation without memory is another one */
-	hosts = more;
-	h->name = strdup(name);
+	hosts = hauli_sim_needed(realloc(hosts, (nb_hosts + 1) * sizeof(hosts[0])));
+	h->name = hauli_sim_needed(strdup(name));
 	hosts[nb_hosts++] = h;
 	return h;
 }
@@ -58,17 +55,20 @@ static void *body(void *arg)
 	return NULL;
 }
 
+static void start_thread(unsigned host, void *(*fn)(void *), void *arg)
+{
+	struct hauli_sim_thread *t = hauli_sim_start_on(host, fn, arg);
+
+	hauli_sim_need(t);
+	hauli_sim_detach(t);
+}
+
 static void start(struct host *h)
 {
-	struct hauli_sim_thread *t;
-
 	h->number = hauli_sim_host_new();
 	h->runs = true;
 	h->was_killed = false;
-	t = hauli_sim_start_on(h->number, body, h);
-	if (!t)
-		abort();
-	hauli_sim_detach(t);
+	start_thread(h->number, body, h);
 }
 
 void haul_sim_host(const char *name, int (*main)(void *arg), void *arg)
@@ -151,7 +151,6 @@ static void *kill_some(void *unused)
 void haul_sim_may_die(const char *name)
 {
 	static bool begun;
-	struct hauli_sim_thread *t;
 	struct host *h = find(name);
 
 	HAUL_MISUSE_IF(!h, "there is no host '%s'", name);
@@ -159,10 +158,7 @@ void haul_sim_may_die(const char *name)
 	if (begun)
 		return;
 	begun = true;
-	t = hauli_sim_start_on(hauli_sim_host_new(), kill_some, NULL);
-	if (!t)
-		abort();
-	hauli_sim_detach(t);
+	start_thread(hauli_sim_host_new(), kill_some, NULL);
 }
 
 const char *haul_sim_host_name(void)

@@ -14,6 +14,7 @@
 
 #include <haul/base.h>
 
+#include "base/assert.h"
 #include "sim/fault.h"
 #include "sim/world.h"
 #include "simnet/pcap.h"
@@ -62,17 +63,9 @@ static void tell(enum haul_sim_fate fate, enum hauli_drop why, const struct haul
 		watcher.fn(&f, watcher.arg);
 }
 
-/* A simulation without memory is another one. */
-static void *need(void *memory)
-{
-	if (!memory)
-		abort();
-	return memory;
-}
-
 static struct hauli_simlink *new_link(struct hauli_node *from, struct hauli_node *to)
 {
-	struct hauli_simlink *l = need(calloc(1, sizeof(*l)));
+	struct hauli_simlink *l = hauli_sim_needed(calloc(1, sizeof(*l)));
 
 	*l = (struct hauli_simlink){.from = from, .to = to, .next = links, .nature.queue = QUEUE};
 	hauli_random_init(&l->random, hauli_sim_random());
@@ -82,11 +75,6 @@ static struct hauli_simlink *new_link(struct hauli_node *from, struct hauli_node
 	else
 		from->out = l;
 	return l;
-}
-
-struct hauli_simlink *hauli_simlink_first(void)
-{
-	return links;
 }
 
 struct hauli_simlink *hauli_simlink_find(const struct hauli_node *from, const struct hauli_node *to)
@@ -185,7 +173,7 @@ static uint64_t queue(struct hauli_simlink *l, uint32_t len)
 	if (l->queued >= l->nature.queue)
 		return 0;
 	if (l->queued == l->room) {
-		uint64_t *more = need(calloc(2 * l->room + 16, sizeof(more[0])));
+		uint64_t *more = hauli_sim_needed(calloc(2 * l->room + 16, sizeof(more[0])));
 
 		for (unsigned i = 0; i < l->queued; i++)
 			more[i] = l->leaves[(l->first + i) % l->room];
@@ -204,7 +192,6 @@ static uint64_t queue(struct hauli_simlink *l, uint32_t len)
 static void lose(struct hauli_simlink *l, const struct hauli_frame *frame, enum hauli_drop why)
 {
 	l->stats.lost++;
-	l->lost[why]++;
 	tell(HAUL_SIM_LOST, why, l, frame);
 }
 
@@ -231,7 +218,7 @@ static void arrive(struct hauli_sim_timer *timer)
 
 static void fly(struct hauli_simlink *l, struct hauli_frame *frame, uint64_t at)
 {
-	struct flight *flight = need(calloc(1, sizeof(*flight)));
+	struct flight *flight = hauli_sim_needed(calloc(1, sizeof(*flight)));
 
 	flight->timer.fire = arrive;
 	flight->link = l;
@@ -242,7 +229,7 @@ static void fly(struct hauli_simlink *l, struct hauli_frame *frame, uint64_t at)
 
 static struct hauli_frame *flipped(struct hauli_simlink *l, const struct hauli_frame *frame)
 {
-	struct hauli_frame *copy = need(hauli_frame_new(frame->len));
+	struct hauli_frame *copy = hauli_sim_needed(hauli_frame_new(frame->len));
 	uint32_t bit = frame->len ? hauli_random_below(&l->random, frame->len * 8) : 0;
 
 	memcpy(copy->data, frame->data, frame->len);
@@ -329,6 +316,16 @@ bool hauli_simlink_is_up(const struct hauli_simlink *l)
 uint32_t hauli_simlink_mbps(const struct hauli_simlink *l)
 {
 	return l->nature.rate ? (uint32_t)(l->nature.rate / 1000000) : 100000;
+}
+
+void haul_sim_link_get_stats(const char *from, const char *to, struct haul_sim_link_stats *stats)
+{
+	struct hauli_simlink *l;
+
+	HAUL_MISUSE_IF(!from || !to || !stats, "NULL is given");
+	l = hauli_simlink_find(hauli_net_node(from), hauli_net_node(to));
+	HAUL_MISUSE_IF(!l, "there is no link between %s and %s", from, to);
+	*stats = l->stats;
 }
 
 static void add(struct haul_sim_link_stats *sum, const struct haul_sim_link_stats *s)

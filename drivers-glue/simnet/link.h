@@ -27,7 +27,6 @@ struct hauli_simlink {
 	uint64_t last_at; /* when the last one arrives */
 	uint64_t clogged_until, second; /* second: the last one with traffic (weather.c) */
 	struct haul_sim_link_stats stats;
-	uint64_t lost[HAULI_DROPS];
 	uint64_t *leaves; /* a ring, of `room`: when each of those in the queue leaves it */
 	unsigned first, queued, room;
 	struct hauli_sim_pcap *pcap; /* of both directions; NULL: none */
@@ -38,8 +37,6 @@ struct hauli_simlink *hauli_simlink_between(struct hauli_node *from, struct haul
 /* NULL: there is none. */
 struct hauli_simlink *hauli_simlink_find(
 	const struct hauli_node *from, const struct hauli_node *to);
-/* The first one of all. */
-struct hauli_simlink *hauli_simlink_first(void);
 
 /* Room for one more frame in the queue of a port with a ring of that size. */
 bool hauli_simlink_has_room(struct hauli_simlink *l, unsigned ring);

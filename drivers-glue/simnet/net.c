@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/world.h"
 #include "simnet/link.h"
 #include "simnet/switch.h"
 
@@ -117,12 +118,8 @@ void hauli_net_cut(const struct hauli_node *from, const struct hauli_node *to, b
 	if (c || !cut)
 		return;
 	if (nb_cuts == room) {
-		struct cut *more = realloc(cuts, (2 * room + 16) * sizeof(more[0]));
-
-		if (!more)
-			abort(); /* as sim/world.c: a simulation without memory is another one */
-		cuts = more;
 		room = 2 * room + 16;
+		cuts = hauli_sim_needed(realloc(cuts, room * sizeof(cuts[0])));
 	}
 	cuts[nb_cuts++] = (struct cut){from, to};
 }

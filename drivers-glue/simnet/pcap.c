@@ -9,9 +9,10 @@
 
 #include <haul/base.h>
 
+#include "sim/world.h"
+
 #define MAGIC_NS 0xa1b23c4d
 #define ETHERNET 1
-#define EPOCH UINT64_C(1767225600) /* as CLOCK_REALTIME in a simulation */
 
 struct hauli_sim_pcap {
 	int fd;
@@ -44,7 +45,8 @@ struct hauli_sim_pcap *hauli_sim_pcap_open(const char *path)
 
 void hauli_sim_pcap_write(struct hauli_sim_pcap *p, uint64_t ns, const void *frame, uint32_t len)
 {
-	struct record r = {(uint32_t)(EPOCH + ns / HAUL_S), (uint32_t)(ns % HAUL_S), len, len};
+	struct record r = {
+		(uint32_t)(HAULI_SIM_EPOCH + ns / HAUL_S), (uint32_t)(ns % HAUL_S), len, len};
 	const struct iovec parts[] = {{&r, sizeof(r)}, {(void *)(uintptr_t)frame, len}};
 
 	(void)!writev(p->fd, parts, 2);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/world.h"
 #include "simnet/link.h"
 
 #define LEAST 64 /* places of the table; a power of two, as it stays */
@@ -20,26 +21,18 @@ struct hauli_switch {
 	unsigned size, used;
 };
 
-/* A simulation without memory is another one. */
-static void *need(void *memory)
-{
-	if (!memory)
-		abort();
-	return memory;
-}
-
 struct hauli_switch *hauli_switch_new(void)
 {
-	struct hauli_switch *s = need(calloc(1, sizeof(*s)));
+	struct hauli_switch *s = hauli_sim_needed(calloc(1, sizeof(*s)));
 
 	s->size = LEAST;
-	s->places = need(calloc(s->size, sizeof(s->places[0])));
+	s->places = hauli_sim_needed(calloc(s->size, sizeof(s->places[0])));
 	return s;
 }
 
 void hauli_switch_add(struct hauli_switch *s, struct hauli_simlink *out)
 {
-	s->outs = need(realloc(s->outs, (s->nb_outs + 1) * sizeof(s->outs[0])));
+	s->outs = hauli_sim_needed(realloc(s->outs, (s->nb_outs + 1) * sizeof(s->outs[0])));
 	s->outs[s->nb_outs++] = out;
 }
 
@@ -66,7 +59,7 @@ static void grow(struct hauli_switch *s)
 	unsigned size = s->size;
 
 	s->size *= 2;
-	s->places = need(calloc(s->size, sizeof(s->places[0])));
+	s->places = hauli_sim_needed(calloc(s->size, sizeof(s->places[0])));
 	for (unsigned i = 0; i < size; i++)
 		if (old[i].address)
 			*place_of(s, old[i].address) = old[i];

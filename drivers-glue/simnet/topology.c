@@ -307,13 +307,3 @@ void haul_sim_net(const char *commands, ...)
 		run_line(line + strspn(line, " \t"));
 	free(text);
 }
-
-void haul_sim_link_get_stats(const char *from, const char *to, struct haul_sim_link_stats *stats)
-{
-	struct hauli_simlink *l;
-
-	HAUL_MISUSE_IF(!from || !to || !stats, "NULL is given");
-	l = hauli_simlink_find(hauli_net_node(from), hauli_net_node(to));
-	HAUL_MISUSE_IF(!l, "there is no link between %s and %s", from, to);
-	*stats = l->stats;
-}

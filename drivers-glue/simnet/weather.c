@@ -49,10 +49,8 @@ static void end_all(void)
 
 static void begin(const struct trouble *what, uint64_t ns)
 {
-	struct trouble *t = malloc(sizeof(*t));
+	struct trouble *t = hauli_sim_needed(malloc(sizeof(*t)));
 
-	if (!t)
-		abort(); /* as sim/world.c: a simulation without memory is another one */
 	*t = *what;
 	t->timer = (struct hauli_sim_timer){.fire = end};
 	t->next = troubles;

@@ -37,7 +37,6 @@
 #include "sim/world.h"
 
 #define TIDS (1 << 24) /* numbers of simulated threads: above those of the kernel */
-#define EPOCH UINT64_C(1767225600) /* CLOCK_REALTIME begins with 2026 */
 static uint64_t ns_of(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * HAUL_S + (uint64_t)t->tv_nsec;
@@ -63,7 +62,9 @@ static bool is_real_time(clockid_t clock)
 
 static uint64_t offset_of(clockid_t clock)
 {
-	return is_real_time(clock) ? EPOCH * HAUL_S + (uint64_t)hauli_sim_clock_step(false) : 0;
+	return is_real_time(clock)
+		? HAULI_SIM_EPOCH * HAUL_S + (uint64_t)hauli_sim_clock_step(false)
+		: 0;
 }
 
 /* A time of a clock as one of the simulation; NULL: never. */

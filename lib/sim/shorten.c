@@ -176,7 +176,7 @@ static int without_kinds(struct search *s, char **faults)
 	return 0;
 }
 
-/* Those that the run so far has had. */
+/* Lists the strikes that the failing run has had. */
 static int list_strikes(const struct hauli_sim_outcome *out, struct list *list)
 {
 	uint64_t n = 0;

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "sim/heap.h"
 #include "sim/thread.h"
+#include "sim/world.h"
 
 #define HAULI_SIM_STACK_BYTES (256 * 1024)
 #define HAULI_SIM_GUARD_BYTES 4096
@@ -38,8 +39,6 @@ struct hauli_sim_world {
 };
 extern struct hauli_sim_world hauli_world;
 
-/* Without memory for its own lists a simulation cannot go on as it would with it. */
-void hauli_sim_need(bool has_memory);
 bool hauli_sim_add_ready(struct hauli_sim_thread *t);
 /* It waits no more. */
 void hauli_sim_rouse_thread(struct hauli_sim_thread *t);

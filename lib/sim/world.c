@@ -108,7 +108,6 @@ bool hauli_sim_add_ready(struct hauli_sim_thread *t)
 	return true;
 }
 
-/* Without memory for its own lists a simulation cannot go on as it would with it. */
 void hauli_sim_need(bool has_memory)
 {
 	if (!has_memory)

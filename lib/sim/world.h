@@ -21,6 +21,17 @@ struct hauli_sim_marks;
 bool hauli_sim_is_on(void);
 
 uint64_t hauli_sim_now(void);
+
+#define HAULI_SIM_EPOCH UINT64_C(1767225600) /* s: CLOCK_REALTIME begins with 2026 */
+
+/* Without memory of its own a simulation would be another one than with it: it ends. */
+void hauli_sim_need(bool has_memory);
+
+static inline void *hauli_sim_needed(void *memory)
+{
+	hauli_sim_need(memory);
+	return memory;
+}
 /* CLOCK_REALTIME is that far from where it would be; reads: somebody reads it. */
 int64_t hauli_sim_clock_step(bool reads);
 

@@ -102,7 +102,7 @@ static void take(struct haul_rx *rx, struct rte_mbuf *mbuf)
 
 	if (haul_host_takes(c->node->host, rx, mbuf))
 		return;
-	/* One that a neighbour has sent to the wrong host is not for us: ARP has no checksum. */
+	/* A server may send a reply to the wrong host: a flipped bit in ARP goes unnoticed. */
 	if (haul_net_parse(&pkt, mbuf) == HAUL_NET_OK &&
 		haul_host_for_us(c->node->host, rx, &pkt, &nif) == HAUL_NET_OK &&
 		pkt.proto == HAUL_PROTO_UDP && pkt.payload_len == sizeof(q)) {

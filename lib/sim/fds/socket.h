@@ -64,7 +64,7 @@ static inline bool hauli_sim_socket_connects(const struct hauli_sim_socket *s)
 	return s->type != SOCK_DGRAM;
 }
 
-/* One that no number has; NULL: no memory. */
+/* A socket without a number yet; NULL: no memory. */
 struct hauli_sim_socket *hauli_sim_socket_new(int family, int type, int protocol, int flags);
 /* The socket of a file; NULL: it is another one. */
 struct hauli_sim_socket *hauli_sim_socket_of(struct hauli_sim_file *f);
@@ -87,7 +87,7 @@ struct hauli_sim_socket *hauli_sim_find_bound(
 	const struct hauli_sim_socket *from, const struct hauli_sim_name *to);
 
 /* connections.c */
-/* Who connects to no address means this host. */
+/* The address that connect() takes for 0.0.0.0 and ::, this host. */
 void hauli_sim_name_of_host(struct hauli_sim_name *name);
 int hauli_sim_listen(struct hauli_sim_socket *s, int backlog);
 int hauli_sim_connect(struct hauli_sim_socket *s, const struct hauli_sim_name *to);
