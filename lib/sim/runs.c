@@ -138,7 +138,17 @@ struct hauli_sim_outcome *hauli_sim_runs_adopt(void)
 	return out;
 }
 
-static __attribute__((noreturn)) void child(const struct hauli_sim_slot *s, pid_t parent)
+/* In a child, which has mapped what it needs: its test may take any number of descriptors. */
+static void close_slots(const struct hauli_sim_runs *runs)
+{
+	for (unsigned i = 0; i < runs->n; i++) {
+		close(runs->slots[i].shared);
+		close(runs->slots[i].output);
+	}
+}
+
+static __attribute__((noreturn)) void child(
+	const struct hauli_sim_runs *runs, const struct hauli_sim_slot *s, pid_t parent)
 {
 	const struct rlimit none = {0, 0};
 
@@ -154,6 +164,7 @@ static __attribute__((noreturn)) void child(const struct hauli_sim_slot *s, pid_
 	dup2(s->output, STDERR_FILENO);
 	if (s->spec.anew)
 		start_anew(s);
+	close_slots(runs);
 	hauli_sim_run_here(&s->spec, s->out, true);
 	fflush(NULL);
 	_exit(0);
@@ -174,7 +185,7 @@ int hauli_sim_runs_begin(struct hauli_sim_runs *runs, struct hauli_sim_slot *s,
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		child(s, parent);
+		child(runs, s, parent);
 	if (pid < 0)
 		return -errno;
 	s->pid = pid;

@@ -225,6 +225,18 @@ static int by_address(void)
 	return pthread_join(thread, NULL);
 }
 
+/* The number of a file is the same whatever a search holds meanwhile. */
+static int by_descriptor(void)
+{
+	int pipes[2];
+	int rc = pipe(pipes);
+
+	haul_sim_note((uint64_t)pipes[0]);
+	close(pipes[0]);
+	close(pipes[1]);
+	return rc;
+}
+
 static int fine(void)
 {
 	printf("all is well\n");
@@ -246,6 +258,7 @@ int main(int argc, char **argv)
 		{"leaves", leaves, NULL, 0},
 		{"by-the-clock", by_the_clock, "none", 0},
 		{"by-address", by_address, "none", 0},
+		{"by-descriptor", by_descriptor, "none", 0},
 		{"fine", fine, NULL, 0},
 		{NULL, NULL, NULL, 0},
 	};

@@ -14,17 +14,37 @@
 #include "sim/steps.h"
 #include "sim/world.h"
 
+/* The lowest number of a file that is opened in a simulation. What its program holds already is not
+ * the same in a child of a search, in a debugger and in a shell that left it a file. */
+#define LOWEST 32
+
 static struct {
 	struct hauli_sim_file **files; /* by number; NULL: not a simulated one */
 	int n;
 	int reserve; /* what the numbers are for the kernel */
+	uint32_t fillers; /* a bit of each number below LOWEST that was free */
 } t;
+
+_Static_assert(LOWEST <= 32, "the bits of fillers");
 
 static void ignore(struct hauli_sim_file *f)
 {
 }
 
 struct hauli_sim_file hauli_sim_fds_kernel;
+
+static void fill_lowest(void)
+{
+	for (;;) {
+		int fd = HAULI_SIM_REAL(fcntl)(t.reserve, F_DUPFD_CLOEXEC, 0);
+
+		if (fd >= LOWEST)
+			HAULI_SIM_REAL(close)(fd);
+		if (fd < 0 || fd >= LOWEST)
+			return;
+		t.fillers |= UINT32_C(1) << fd;
+	}
+}
 
 int hauli_sim_fds_begin(void)
 {
@@ -34,7 +54,10 @@ int hauli_sim_fds_begin(void)
 	hauli_sim_file_init(&hauli_sim_fds_kernel, &kernel, 0);
 	hauli_sim_fds_kernel.refs = 1;
 	t.reserve = HAULI_SIM_REAL(open)("/", O_PATH | O_CLOEXEC);
-	return t.reserve < 0 ? -errno : 0;
+	if (t.reserve < 0)
+		return -errno;
+	fill_lowest();
+	return 0;
 }
 
 /* The number has what it holds no more. */
@@ -57,6 +80,9 @@ void hauli_sim_fds_end(void)
 		drop(fd);
 		HAULI_SIM_REAL(close)(fd);
 	}
+	for (int fd = 0; fd < LOWEST; fd++)
+		if (t.fillers & UINT32_C(1) << fd)
+			HAULI_SIM_REAL(close)(fd);
 	HAULI_SIM_REAL(close)(t.reserve);
 	free(t.files);
 	memset(&t, 0, sizeof(t));

@@ -3,9 +3,9 @@
  * The numbers of simulated files.
  *
  * Each is a real descriptor as well, of a file on which all fails (O_PATH): so the kernel chooses
- * the numbers, as low as ever; a program that has too many gets EMFILE; dup2() may put a real file
- * in the place of a simulated one, and the other way round; and a call that is not simulated fails
- * with EBADF.
+ * the numbers, the lowest that is free from 32 on; a program that has too many gets EMFILE; dup2()
+ * may put a real file in the place of a simulated one, and the other way round; and a call that is
+ * not simulated fails with EBADF.
  */
 #ifndef HAULI_SIM_FDS_TABLE_H
 #define HAULI_SIM_FDS_TABLE_H
