@@ -181,6 +181,7 @@ struct hauli_carrier_steal {
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
 	bool before_barrier; /* its present sleep is without a barrier, and ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
+	bool lacks_memory; /* the theft under way takes no more */
 	bool rests; /* it takes nothing from others (rest.c) */
 	struct hauli_wish wish; /* that it rests: 0 or 1, by any thread */
 	struct hauli_msg wish_msg; /* tells of it */

@@ -97,10 +97,15 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 	s->fenced = hauli_ring_is_fenced(&v->runq.ring);
 }
 
+/* Without memory for a record a theft ends: those behind it, which it must not overtake, stay. */
 static bool may_steal(const void *item)
 {
-	return hauli_entry_is_stealable(item) &&
-		(!hauli_entry_is_record(item) || hauli_record_may_take(hauli_here(), item));
+	struct haul_carrier *c = hauli_here();
+
+	if (c->steal.lacks_memory || !hauli_entry_is_stealable(item))
+		return false;
+	c->steal.lacks_memory = hauli_entry_is_record(item) && !hauli_record_may_take(c, item);
+	return !c->steal.lacks_memory;
 }
 
 /* may_steal() for the mail, which holds coroutines, with or without a stack, and no entries. */
@@ -138,6 +143,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 		hauli_counter_add(&c->counts.steals_failed, 1);
 		return false;
 	}
+	c->steal.lacks_memory = false;
 	while (n < most && (stolen[n] = steal_one(c, v)))
 		n++;
 	if (n == 0 && (stolen[0] = steal_mailed(c, v)))
