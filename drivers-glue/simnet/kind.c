@@ -33,6 +33,7 @@ const struct hauli_kind hauli_kind_sim = {
 	.driver = "net_sim",
 	.main = HAULI_MAIN_OPTIONAL, /* a node, not a path that other ports of the list may have */
 	.keys = keys,
+	.promiscuous = true,
 	.rss = true,
 	.wait_on = HAULI_PORT_WAIT_ON_DESCRIPTOR,
 	.wait_name = "simulated interrupt",

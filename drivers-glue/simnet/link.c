@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "sim/fault.h"
 #include "sim/world.h"
+#include "simnet/order.h"
 #include "simnet/pcap.h"
 #include "simnet/switch.h"
 #include "simnet/weather.h"
@@ -144,6 +145,12 @@ static bool is_lost(struct hauli_simlink *l)
 	return l->loses;
 }
 
+void hauli_simlinks_calm(void)
+{
+	for (struct hauli_simlink *l = links; l; l = l->next)
+		l->to_lose = 0;
+}
+
 static void forget_gone(struct hauli_simlink *l)
 {
 	uint64_t now = hauli_sim_now();
@@ -236,11 +243,13 @@ static struct hauli_frame *flipped(struct hauli_simlink *l, const struct hauli_f
 	copy->from = frame->from;
 	if (frame->len)
 		copy->data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	hauli_order_spare(frame);
+	hauli_order_spare(copy);
 	return copy;
 }
 
 /* At what time a frame arrives that has left the queue. */
-static uint64_t arrival(struct hauli_simlink *l, uint64_t left)
+static uint64_t arrival(struct hauli_simlink *l, const struct hauli_frame *frame, uint64_t left)
 {
 	const struct hauli_simlink_nature *n = &l->nature;
 	uint64_t at = left + n->delay + up_to(l, n->jitter);
@@ -251,10 +260,14 @@ static uint64_t arrival(struct hauli_simlink *l, uint64_t left)
 		at += hauli_sim_fault_draw_log(HAULI_SIM_DELAY, DELAY_MOST);
 	if (at < l->clogged_until)
 		at = l->clogged_until;
-	if (hauli_sim_strikes(HAULI_SIM_REORDER))
+	if (hauli_sim_strikes(HAULI_SIM_REORDER)) {
+		hauli_order_spare(frame);
 		return at + hauli_sim_fault_draw_log(HAULI_SIM_REORDER, 100 * HAUL_MS);
-	if (strikes(l, n->reorder))
+	}
+	if (strikes(l, n->reorder)) {
+		hauli_order_spare(frame);
 		return at + 1 + up_to(l, 2 * (n->delay + n->jitter + n->tail) + 100 * HAUL_US);
+	}
 	if (at < l->last_at)
 		at = l->last_at;
 	l->last_at = at;
@@ -268,6 +281,7 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 
 	l->stats.sent++;
 	tell(HAUL_SIM_SENT, HAULI_DROP_NONE, l, frame);
+	hauli_order_look(l, frame);
 	hauli_weather(l, frame->from);
 	if (l->pcap)
 		hauli_sim_pcap_write(l->pcap, hauli_sim_now(), frame->data, frame->len);
@@ -290,10 +304,10 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 	}
 	frame = hauli_sim_strikes(HAULI_SIM_FLIP) || strikes(l, n->flip) ? flipped(l, frame)
 									 : hauli_frame_get(frame);
-	fly(l, frame, arrival(l, left));
+	fly(l, frame, arrival(l, frame, left));
 	if (hauli_sim_strikes(HAULI_SIM_DUPLICATE) || strikes(l, n->duplicate)) {
 		l->stats.duplicated++;
-		fly(l, frame, arrival(l, left));
+		fly(l, frame, arrival(l, frame, left));
 	}
 	hauli_frame_put(frame);
 }

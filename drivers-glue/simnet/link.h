@@ -44,6 +44,8 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame);
 void hauli_simlink_clog(struct hauli_simlink *l, uint64_t ns);
 /* Of both directions. */
 void hauli_simlink_set_up(struct hauli_simlink *l, bool up);
+/* Ends rows of losses that faults have begun. */
+void hauli_simlinks_calm(void);
 bool hauli_simlink_is_up(const struct hauli_simlink *l);
 uint32_t hauli_simlink_mbps(const struct hauli_simlink *l);
 

@@ -45,6 +45,7 @@ static void end_all(void)
 		hauli_sim_cancel(&troubles->timer);
 		end(&troubles->timer);
 	}
+	hauli_simlinks_calm();
 }
 
 static void begin(const struct trouble *what, uint64_t ns)
@@ -55,7 +56,6 @@ static void begin(const struct trouble *what, uint64_t ns)
 	t->timer = (struct hauli_sim_timer){.fire = end};
 	t->next = troubles;
 	troubles = t;
-	hauli_sim_faults_stopped = end_all;
 	hauli_sim_at(&t->timer, hauli_sim_now() + ns);
 }
 
@@ -64,6 +64,7 @@ void hauli_weather(struct hauli_simlink *l, const struct hauli_node *from)
 	uint64_t now = hauli_sim_now() / HAUL_S;
 	const struct hauli_node *to = l->to;
 
+	hauli_sim_faults_stopped = end_all;
 	if (!to->is_switch && now != second) {
 		second = now;
 		if (hauli_sim_strikes(HAULI_SIM_PARTITION) && !hauli_net_is_cut(from, to)) {

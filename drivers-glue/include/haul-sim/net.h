@@ -110,6 +110,25 @@ HAUL_API void haul_sim_link_get_stats(
 /* Sums of all links; on a way over a switch a frame is sent more than once. */
 HAUL_API void haul_sim_net_get_stats(struct haul_sim_link_stats *stats);
 
+/* Which flow a frame belongs to, and its number there. */
+struct haul_sim_number {
+	uint64_t flow, number;
+};
+
+/*
+ * From now on numbers of a flow must not decrease on any link. So a run fails if a program passes
+ * on packets in another order than that in which it got them; the text has both numbers, the link
+ * and the times. Senders number what they send, also what they send again, in that order. A frame
+ * that a link has reordered (by its key or by a fault), or has changed a bit of, is left out from
+ * then on, on all links.
+ *
+ * fn says which number a frame has, or false: it has none. What programs on the way do to a packet
+ * must not change it. It must not wait. NULL: datagrams of UDP have them, 64 bits in network byte
+ * order at the begin of their payload; a flow is that of their addresses and ports.
+ */
+HAUL_API void haul_sim_in_order(
+	bool (*fn)(const uint8_t *data, uint32_t len, struct haul_sim_number *number));
+
 #ifdef __cplusplus
 }
 #endif
