@@ -4,20 +4,15 @@
  * servers that answer late, wrongly or not at all. What is told to a client is what the servers say
  * of the name; and once faults have stopped, each question is answered.
  */
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <haul-sim/main.h>
 #include <haul-sim/net.h>
-#include <haul-sim/node.h>
-#include <haul/haul.h>
-#include <haul/net.h>
 
 #include "../../apps/haul-dns/wire.h"
+#include "clients.h"
 
 #define CLIENTS 5
 #define SERVERS 3
@@ -27,17 +22,13 @@
 
 int haul_dns_main(int argc, char **argv);
 
-struct machine {
+struct server {
 	unsigned number;
 	struct haul_sim_node *node;
-	struct haul_event came;
-	uint16_t id;
-	unsigned name, answered, failed, late;
-	bool ends;
 };
 
-static struct machine clients[CLIENTS], servers[SERVERS];
-static bool calm;
+static struct server servers[SERVERS];
+static unsigned asked_for[CLIENTS]; /* a name, by client */
 
 /* The name and the address of a number: n17.example, 10.17.0.17. */
 static size_t put_question(uint8_t *msg, uint16_t id, unsigned name)
@@ -77,7 +68,7 @@ static unsigned name_of(const uint8_t *msg, size_t n)
 
 static void serve(struct haul_rx *rx, struct rte_mbuf *mbuf)
 {
-	struct machine *s = rx->arg;
+	struct server *s = rx->arg;
 	uint8_t reply[512];
 	struct haul_net_if nif;
 	struct haul_pkt pkt;
@@ -108,100 +99,49 @@ static void serve(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	haul_send_or_drop(rx, rx->reply, mbuf);
 }
 
-static void take(struct haul_rx *rx, struct rte_mbuf *mbuf)
+static void take(struct client *c, const struct haul_pkt *pkt)
 {
-	struct machine *c = rx->arg;
-	struct haul_net_if nif;
-	struct haul_pkt pkt;
-	const uint8_t *m;
+	unsigned name = asked_for[c->number];
+	const uint8_t *m = pkt->payload;
 
-	if (haul_host_takes(c->node->host, rx, mbuf))
+	if (pkt->payload_len < DNS_HEADER || (m[0] << 8 | m[1]) != (uint16_t)c->id ||
+		!(m[2] & 0x80))
 		return;
-	if (haul_net_parse(&pkt, mbuf) == HAUL_NET_OK &&
-		haul_host_for_us(c->node->host, rx, &pkt, &nif) == HAUL_NET_OK &&
-		pkt.proto == HAUL_PROTO_UDP && pkt.payload_len >= DNS_HEADER) {
-		m = pkt.payload;
-		if ((m[0] << 8 | m[1]) == c->id && m[2] & 0x80) {
-			if (name_of(m, pkt.payload_len) != c->name)
-				haul_sim_fail("client %u asked for n%u and was told of n%u",
-					c->number, c->name, name_of(m, pkt.payload_len));
-			if ((m[3] & 15) == 0 && m[7] == 1 && m[pkt.payload_len - 1] != c->name &&
-				memmem(m, pkt.payload_len,
-					(uint8_t[]){10, (uint8_t)c->name, 0, (uint8_t)c->name},
-					4) == NULL)
-				haul_sim_fail(
-					"client %u: a wrong address for n%u", c->number, c->name);
-			if ((m[3] & 15) == 0 && m[7] == 1)
-				haul_event_set(&c->came);
-		}
-	}
-	haul_drop(rx, &mbuf, 1, HAUL_DROP_CONSUMED);
+	if (name_of(m, pkt->payload_len) != name)
+		haul_sim_fail("client %u asked for n%u and was told of n%u", c->number, name,
+			name_of(m, pkt->payload_len));
+	if ((m[3] & 15) != 0 || m[7] != 1)
+		return;
+	if (m[pkt->payload_len - 1] != name &&
+		memmem(m, pkt->payload_len, (uint8_t[]){10, (uint8_t)name, 0, (uint8_t)name}, 4) ==
+			NULL)
+		haul_sim_fail("client %u: a wrong address for n%u", c->number, name);
+	haul_event_set(&c->came);
 }
 
-static bool ask(struct machine *c, const struct haul_addr *to)
+static bool ask(struct client *c)
 {
-	for (unsigned tries = 0; tries < 5; tries++) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(c->node->pool);
+	uint8_t question[64];
+	unsigned *name = &asked_for[c->number];
 
-		if (m) {
-			uint8_t question[64];
-			size_t n = put_question(question, c->id, c->name);
-
-			memcpy(rte_pktmbuf_append(m, (uint16_t)n), question, n);
-			if (haul_host_send_udp(c->node->host, m, to, 5000, 53, haul_in(HAUL_S)) !=
-				0)
-				rte_pktmbuf_free(m);
-		}
-		if (haul_event_wait(&c->came, haul_in(2 * HAUL_S)) == 0)
-			return true;
-	}
-	return false;
+	*name = (*name + 7 + c->number) % NAMES;
+	return client_asks_udp(
+		c, "10.0.0.1", 53, question, put_question(question, (uint16_t)c->id, *name), 5);
 }
 
-static void *questions(void *arg)
+static int server(void *arg)
 {
-	struct machine *c = arg;
-	struct haul_addr to;
-
-	haul_addr_parse(&to, "10.0.0.1");
-	while (!c->ends) {
-		bool was_calm = calm;
-
-		haul_event_reset(&c->came);
-		c->id++;
-		c->name = (c->name + 7 + c->number) % NAMES;
-		if (ask(c, &to))
-			c->answered++;
-		else if (was_calm)
-			c->late++;
-		else
-			c->failed++;
-		if (haul_sleep(300 * HAUL_MS) != 0) /* simulated */
-			break;
-	}
-	return NULL;
-}
-
-static int machine(void *arg)
-{
-	struct machine *m = arg;
-	bool is_client = m < servers || m >= servers + SERVERS;
+	struct server *s = arg;
 	char name[16], address[32];
 	const struct haul_sim_node_opts opts = {.name = name,
 		.address = address,
-		.io = {.on_packet = is_client ? take : serve,
-			.arg = m,
-			.policy = {.how = HAUL_POLL_BLOCK}}};
-	struct haul_coro *co;
+		.io = {.on_packet = serve, .arg = s, .policy = {.how = HAUL_POLL_BLOCK}}};
 
-	snprintf(name, sizeof(name), is_client ? "c%u" : "s%u", m->number);
-	snprintf(address, sizeof(address), "10.0.0.%u/24", (is_client ? 100 : 10) + m->number);
-	haul_sim_node_start(&m->node, &opts);
-	if (!is_client)
-		sleep(TROUBLE + CALM + 30); /* simulated */
-	else if (haul_spawn_on(haul_carrier(m->node->rt, 0), &co, questions, m, NULL) == 0)
-		haul_join(co, NULL, HAUL_FOREVER);
-	return haul_sim_node_stop(m->node);
+	snprintf(name, sizeof(name), "s%u", s->number);
+	snprintf(address, sizeof(address), "10.0.0.%u/24", 10 + s->number);
+	haul_sim_node_start(&s->node, &opts);
+	sleep(TROUBLE + CALM + 30); /* simulated */
+	return haul_sim_node_stop(s->node);
 }
 
 static int dns(void *unused)
@@ -215,7 +155,8 @@ static int dns(void *unused)
 
 static int resolve(void)
 {
-	unsigned answered = 0;
+	const struct clients kind = {.n = CLIENTS, .link = "", .ask = ask, .takes = take};
+	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */
 	haul_sim_net("switch s; link dns s delay=50us");
@@ -223,43 +164,14 @@ static int resolve(void)
 	for (unsigned i = 0; i < SERVERS; i++) {
 		char name[16];
 
-		servers[i] = (struct machine){.number = i};
+		servers[i] = (struct server){.number = i};
 		snprintf(name, sizeof(name), "s%u", i);
 		haul_sim_net("link s%u s delay=%ums jitter=5ms loss=%u%%", i, 5 + 10 * i, 5 * i);
-		haul_sim_host(name, machine, &servers[i]);
+		haul_sim_host(name, server, &servers[i]);
 	}
-	for (unsigned i = 0; i < CLIENTS; i++) {
-		char name[16];
-
-		clients[i] = (struct machine){.number = i};
-		snprintf(name, sizeof(name), "c%u", i);
-		haul_sim_net("link c%u s delay=%ums", i, i);
-		haul_sim_host(name, machine, &clients[i]);
-	}
-	sleep(1); /* simulated, as the others */
-	haul_sim_faults_start();
-	sleep(TROUBLE); /* simulated */
-	haul_sim_faults_stop();
-	haul_sim_net("heal");
-	sleep(20); /* simulated */
-	calm = true;
-	sleep(CALM - 20); /* simulated */
-	for (unsigned i = 0; i < CLIENTS; i++)
-		clients[i].ends = true;
-	for (unsigned i = 0; i < CLIENTS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "c%u", i);
-		if (haul_sim_wait(name) != 0)
-			haul_sim_fail("%s does not end well", name);
-		if (clients[i].late > 0)
-			haul_sim_fail("%s: %u questions without an answer, with no faults", name,
-				clients[i].late);
-		answered += clients[i].answered;
-	}
-	haul_sim_signal("dns", SIGTERM);
-	if (haul_sim_wait("dns") != 0)
-		haul_sim_fail("haul-dns does not end well");
+	clients_start(&kind);
+	answered = clients_run(TROUBLE, CALM);
+	program_ends("dns");
 	if (answered < CLIENTS * 20)
 		haul_sim_fail("%u answers", answered);
 	return 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program of simulations finds in faulty programs, and what it says: planted.py PROGRAM"""
+"""What simulations find in faulty programs, and what they say: planted.py PROGRAM FLOWS"""
 import json
 import os
 import random
@@ -13,7 +13,7 @@ import time
 
 from tap import Tap
 
-PROGRAM = sys.argv[1]
+PROGRAM, FLOWS = sys.argv[1:]
 os.environ.pop("HAUL_SIM_SEEDS", None)
 SEED = 1000  # any
 FOUND = [  # test, more arguments, exit status, what it says
@@ -37,6 +37,13 @@ FOUND = [  # test, more arguments, exit status, what it says
     ("by-descriptor", ["--twice", "1"], 0, r", 50 of them twice: 0 failed$"),
     ("by-address", ["--twice", "1"], 3, r"^by-address: seed \d+: two runs differ: "),
 ]
+BEHIND = r"number \d+, at \d+\.\d{9} s, is behind number \d+, at \d+\.\d{9} s$"
+FOUND_IN_FLOWS = [
+    ("any-order", [], 1, r"^any-order: seed \d+: link mirror > a: 10\.1\.0\.0 port 100\d to "
+     r"10\.1\.0\.1 port 200\d: " + BEHIND),
+    ("late", [], 1, r"^late: seed \d+: link mirror > a: .*" + BEHIND),
+    ("own", [], 1, r"^own: seed \d+: link a > b: flow 7: number 199, .* behind number 200, "),
+]
 ARGUMENTS = [  # exit status, what it says
     (["--help"], 0, r"--seeds N"),
     (["--list"], 0, r"(?s)^  race$.*^  burst-loss$"),
@@ -53,15 +60,15 @@ ARGUMENTS = [  # exit status, what it says
 ]
 
 
-def run(*args, env=None):
-    r = subprocess.run([PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+def run(*args, env=None, program=PROGRAM):
+    r = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        text=True, timeout=300, env={**os.environ, **(env or {})})
     return r.returncode, r.stdout
 
 
-def finds(tap, test, more, status, said):
+def finds(tap, program, test, more, status, said):
     args = ["--test", test, "--from", str(SEED), "--seeds", "50", *more]
-    rc, out = run(*args)
+    rc, out = run(*args, program=program)
     if not tap.ok(rc == status and re.search(said, out, re.M), f"finds: {test}",
                   f"exit {rc}\n{out}"):
         return
@@ -71,7 +78,7 @@ def finds(tap, test, more, status, said):
     failure = re.search(rf"^{test}: seed \d+: (.*)$", out, re.M)[1]
     r = subprocess.run(shlex.split(again[1]), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        text=True, timeout=300)
-    failure = failure.split(" at ")[0]
+    failure = re.split(r" at |: \d", failure)[0]
     same = failure in r.stdout if r.returncode > 0 and test != "leaves" else r.returncode != 0
     tap.ok(same, f"and shows it again: {test}", f"{again[1]}\nexit {r.returncode}\n{r.stdout}")
 
@@ -131,7 +138,9 @@ def random_lines(tap):
 
 tap = Tap()
 for case in FOUND:
-    finds(tap, *case)
+    finds(tap, PROGRAM, *case)
+for case in FOUND_IN_FLOWS:
+    finds(tap, FLOWS, *case)
 for args, status, said in ARGUMENTS:
     rc, out = run(*args)
     lines = len(out.splitlines())
