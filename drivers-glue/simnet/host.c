@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts: threads that are started together, and may be gone together. */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 
 #include "base/assert.h"
 #include "sim/fault.h"
+#include "sim/real.h"
 #include "sim/steps.h"
 #include "sim/world.h"
 #include "simnet/device.h"
@@ -159,6 +161,14 @@ void haul_sim_may_die(const char *name)
 		return;
 	begun = true;
 	start_thread(hauli_sim_host_new(), kill_some, NULL);
+}
+
+/* stdout and stderr are those of all hosts: a program that ends flushes them. */
+HAULI_SIM_REPLACED int fclose(FILE *file)
+{
+	if ((file == stdout || file == stderr) && hauli_sim_is_on() && hauli_sim_host() > 0)
+		return fflush(file);
+	return HAULI_SIM_REAL(fclose)(file);
 }
 
 const char *haul_sim_host_name(void)
