@@ -21,6 +21,7 @@
 #define CALM 40
 
 int haul_dns_main(int argc, char **argv);
+int haul_dns_main_2(int argc, char **argv); /* the same, with variables of its own */
 
 struct server {
 	unsigned number;
@@ -146,11 +147,41 @@ static int server(void *arg)
 
 static int dns(void *unused)
 {
-	static char *argv[] = {"haul-dns", "--port", "sim:dns", "--address", "10.0.0.1/24",
+	static const char *argv[] = {"haul-dns", "--port", "sim:dns", "--address", "10.0.0.1/24",
 		"--upstream", "10.0.0.10", "--upstream", "10.0.0.11", "--upstream", "10.0.0.12",
 		"--carriers", "1", NULL};
 
-	return haul_dns_main(sizeof(argv) / sizeof(argv[0]) - 1, argv);
+	return haul_dns_main(sizeof(argv) / sizeof(argv[0]) - 1, (char **)argv);
+}
+
+/* Two of them: one asks the other, which asks the servers. */
+static int front(void *unused)
+{
+	static const char *argv[] = {"haul-dns", "--port", "sim:dns", "--address", "10.0.0.1/24",
+		"--upstream", "10.0.0.2", "--carriers", "1", NULL};
+
+	return haul_dns_main(sizeof(argv) / sizeof(argv[0]) - 1, (char **)argv);
+}
+
+static int upstream(void *unused)
+{
+	static const char *argv[] = {"haul-dns", "--port", "sim:upstream", "--address",
+		"10.0.0.2/24", "--upstream", "10.0.0.10", "--upstream", "10.0.0.11", "--upstream",
+		"10.0.0.12", "--carriers", "2", NULL};
+
+	return haul_dns_main_2(sizeof(argv) / sizeof(argv[0]) - 1, (char **)argv);
+}
+
+static void start_servers(void)
+{
+	for (unsigned i = 0; i < SERVERS; i++) {
+		char name[16];
+
+		servers[i] = (struct server){.number = i};
+		snprintf(name, sizeof(name), "s%u", i);
+		haul_sim_net("link s%u s delay=%ums jitter=5ms loss=%u%%", i, 5 + 10 * i, 5 * i);
+		haul_sim_host(name, server, &servers[i]);
+	}
 }
 
 static int resolve(void)
@@ -161,14 +192,7 @@ static int resolve(void)
 	haul_sim_faults_stop(); /* until all have started */
 	haul_sim_net("switch s; link dns s delay=50us");
 	haul_sim_host("dns", dns, NULL);
-	for (unsigned i = 0; i < SERVERS; i++) {
-		char name[16];
-
-		servers[i] = (struct server){.number = i};
-		snprintf(name, sizeof(name), "s%u", i);
-		haul_sim_net("link s%u s delay=%ums jitter=5ms loss=%u%%", i, 5 + 10 * i, 5 * i);
-		haul_sim_host(name, server, &servers[i]);
-	}
+	start_servers();
 	clients_start(&kind);
 	answered = clients_run(TROUBLE, CALM);
 	program_ends("dns");
@@ -177,10 +201,30 @@ static int resolve(void)
 	return 0;
 }
 
+static int chain(void)
+{
+	const struct clients kind = {.n = CLIENTS, .link = "", .ask = ask, .takes = take};
+	unsigned answered;
+
+	haul_sim_faults_stop(); /* until all have started */
+	haul_sim_net("switch s; link dns s delay=50us; link upstream s delay=2ms");
+	haul_sim_host("dns", front, NULL);
+	haul_sim_host("upstream", upstream, NULL);
+	start_servers();
+	clients_start(&kind);
+	answered = clients_run(TROUBLE, CALM);
+	program_ends("dns");
+	program_ends("upstream");
+	if (answered < CLIENTS * 10)
+		haul_sim_fail("%u answers", answered);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct haul_sim_test tests[] = {
 		{"resolve", resolve, "all", 0},
+		{"chain", chain, "all", 0},
 		{NULL, NULL, NULL, 0},
 	};
 	char err[256];
