@@ -70,13 +70,17 @@ static void notice(void)
 
 bool hauli_guard_set(struct hauli_guards *g, char *lo)
 {
-	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MADVISE) {
+	/* Read once: a simulation has as many steps whatever the kernel can. */
+	enum hauli_guard kind = hauli_u8_owned_get(&g->kind);
+
+	if (kind == HAULI_GUARD_MADVISE) {
 		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
 		/* The kernel refuses such guards in locked memory. */
+		kind = HAULI_GUARD_MPROTECT;
 		hauli_u8_owned_set(&g->kind, HAULI_GUARD_MPROTECT);
 	}
-	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MPROTECT) {
+	if (kind == HAULI_GUARD_MPROTECT) {
 		g->mappings_left -= 2;
 		if (g->mappings_left >= 0 && mprotect(lo, g->size, PROT_NONE) == 0)
 			return true;

@@ -337,7 +337,9 @@ static void *read_stream(void *arg)
 
 	hauli_random_init(&random, (uint64_t)st->fds[1]);
 	do {
-		n = haul_fd_read(st->fds[0], lot, hauli_random_below(&random, sizeof(lot)) + 1,
+		size_t len = hauli_random_below(&random, sizeof(lot)) + 1;
+
+		n = haul_fd_read(st->fds[0], lot, len,
 			hauli_random_below(&random, 2) ? HAUL_FOREVER : fds_deadline(&random));
 		fds_count(n);
 		CHECK(n >= 0 || is_cut(n));

@@ -106,13 +106,14 @@ static int grow(struct tree *tree, struct hauli_random *random, unsigned depth)
 	struct branch branches[8];
 	atomic_uint siblings = 0;
 	unsigned n = 1 + (unsigned)hauli_random_below(random, 8);
+	enum haul_scope_policy policy = (enum haul_scope_policy)hauli_random_below(random, 3);
+	uint64_t deadline = hauli_random_below(random, 2)
+		? HAUL_FOREVER
+		: haul_in(hauli_random_below(random, 100000));
 	int err = 0;
 
 	{
-		HAUL_SCOPE(scope,
-			hauli_random_below(random, 2) ? HAUL_FOREVER
-						      : haul_in(hauli_random_below(random, 100000)),
-			(enum haul_scope_policy)hauli_random_below(random, 3));
+		HAUL_SCOPE(scope, deadline, policy);
 
 		for (unsigned i = 0; i < n; i++) {
 			branches[i] = (struct branch){

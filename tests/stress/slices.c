@@ -113,10 +113,10 @@ static int child(void *arg)
 static void in_scope(struct act *a, unsigned depth)
 {
 	struct act parent = {.value = a->value};
+	enum haul_scope_policy policy = (enum haul_scope_policy)hauli_random_below(&a->random, 3);
 
 	{
-		HAUL_SCOPE(scope, chance(a, 2) ? HAUL_FOREVER : some_deadline(a),
-			(enum haul_scope_policy)hauli_random_below(&a->random, 3));
+		HAUL_SCOPE(scope, chance(a, 2) ? HAUL_FOREVER : some_deadline(a), policy);
 
 		if (!at_home())
 			WRONG("a scope is entered elsewhere");

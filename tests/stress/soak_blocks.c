@@ -53,12 +53,13 @@ static void spawns_child(struct actor *a, struct haul_scope *scope, atomic_uint 
 
 void soak_opens_scope(struct actor *a)
 {
+	enum haul_scope_policy policy = (enum haul_scope_policy)below(a, 3);
 	atomic_uint alive = 0;
 
 	{
 		HAUL_SCOPE(scope,
 			below(a, 3) ? haul_in((20 + below(a, 1000)) * HAUL_US) : HAUL_FOREVER,
-			(enum haul_scope_policy)below(a, 3));
+			policy);
 
 		for (unsigned n = below(a, 5); n > 0; n--) {
 			spawns_child(a, &scope, &alive);

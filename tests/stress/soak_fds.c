@@ -39,9 +39,9 @@ static uint64_t draw_wait(struct actor *a)
 static void posts(struct actor *a)
 {
 	unsigned value = below(a, 1000);
+	int fd = m.posts[below(a, POSTS)][0];
 
-	if (!moved(haul_fd_send(
-		    m.posts[below(a, POSTS)][0], &value, sizeof(value), 0, draw_wait(a))))
+	if (!moved(haul_fd_send(fd, &value, sizeof(value), 0, draw_wait(a))))
 		return;
 	m.posted++;
 	m.posted_sum += value;
@@ -76,7 +76,8 @@ static void selects(struct actor *a)
 		haul_case_fd(m.posts[1][1], POLLIN),
 		haul_case_fd(m.pipe[1], POLLOUT),
 	};
-	int i = haul_select(cases, 2 + below(a, 3), draw_wait(a));
+	unsigned n = 2 + below(a, 3);
+	int i = haul_select(cases, n, draw_wait(a));
 
 	if (i <= 0) {
 		(void)done(i);

@@ -304,20 +304,19 @@ void soak_has_received(unsigned v)
 
 void soak_sends(struct actor *a)
 {
+	struct haul_chan *ch = s.chans[below(a, SOAK_CHANS)];
 	unsigned v = new_value();
 
-	if (v < SOAK_VALUES &&
-		done(haul_chan_send(
-			s.chans[below(a, SOAK_CHANS)], &v, haul_self() ? draw_deadline(a) : 0)))
+	if (v < SOAK_VALUES && done(haul_chan_send(ch, &v, haul_self() ? draw_deadline(a) : 0)))
 		s.sent[v] = 1;
 }
 
 static void receives(struct actor *a)
 {
+	struct haul_chan *ch = s.chans[below(a, SOAK_CHANS)];
 	unsigned v = SOAK_VALUES;
 
-	if (done(haul_chan_recv(
-		    s.chans[below(a, SOAK_CHANS)], &v, haul_self() ? draw_deadline(a) : 0)))
+	if (done(haul_chan_recv(ch, &v, haul_self() ? draw_deadline(a) : 0)))
 		soak_has_received(v);
 }
 

@@ -76,6 +76,7 @@ static void step(struct task *t, struct hauli_random *random)
 {
 	struct forest *f = t->forest;
 	struct haul_coro *me = haul_self();
+	struct haul_carrier *there;
 
 	switch (hauli_random_below(random, 8)) {
 	case 0:
@@ -92,8 +93,8 @@ static void step(struct task *t, struct hauli_random *random)
 		sow(f, NULL, hauli_random_next(random));
 		break;
 	case 4:
-		sow(f, haul_carrier(f->rt, hauli_random_below(random, CARRIERS)),
-			hauli_random_next(random));
+		there = haul_carrier(f->rt, hauli_random_below(random, CARRIERS));
+		sow(f, there, hauli_random_next(random));
 		break;
 	case 5: {
 		struct task *child = sow(f, NULL, hauli_random_next(random));
@@ -159,9 +160,11 @@ static void grow(struct forest *f, uint64_t seed)
 		f->tasks[i].slices = 0;
 		f->tasks[i].runs = 0;
 	}
-	while (f->next < TASKS)
-		sow(f, haul_carrier(f->rt, hauli_random_below(&random, 4) ? 0 : 3),
-			hauli_random_next(&random));
+	while (f->next < TASKS) {
+		unsigned c = hauli_random_below(&random, 4) ? 0 : 3;
+
+		sow(f, haul_carrier(f->rt, c), hauli_random_next(&random));
+	}
 	WAIT_UNTIL(f->ended == TASKS); /* other tasks may still cancel and unpark them */
 	for (unsigned i = 0; i < TASKS; i++) {
 		void *result;
@@ -236,13 +239,15 @@ static void move_all(struct mover *m, struct hauli_random *random)
 static void *mover_main(void *arg)
 {
 	struct mover *m = arg;
-	struct hauli_random random;
+	struct hauli_random random, places;
 
 	hauli_random_init(&random, haul_now());
+	/* Apart: how often it draws depends on the machine, which a simulation's time must not. */
+	hauli_random_init(&places, haul_now());
 	while (!m->ends) {
 		struct timespec pause = {.tv_nsec = hauli_random_below(&random, 300000)};
 
-		move_all(m, &random);
+		move_all(m, &places);
 		nanosleep(&pause, NULL); /* at any moments */
 	}
 	return NULL;

@@ -218,7 +218,8 @@ static uint64_t move_some(struct hauli_runq *q, uint64_t head, uint64_t tail)
 	hauli_ring_slot *to = hauli_ring_first(&q->ring);
 	uint64_t n = least(tail - head, BLOCK - head % BLOCK);
 
-	n = least(n, least(hauli_ring_room(&q->ring), hauli_ring_straight(&q->ring)));
+	n = least(n, hauli_ring_room(&q->ring));
+	n = least(n, hauli_ring_straight(&q->ring));
 	for (uint64_t i = 0; i < n; i++)
 		hauli_ring_set(&to[i], (void *)from[i]);
 	hauli_ring_add(&q->ring, (uint32_t)n);

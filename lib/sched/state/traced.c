@@ -65,7 +65,9 @@ void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint
 
 void hauli_traced_suspend_slow(struct haul_carrier *c, const struct haul_coro *me)
 {
-	hauli_traced_run_slow(c, how_of(me), hauli_counter_read(&c->counts.ended));
+	uint64_t ended = hauli_counter_read(&c->counts.ended);
+
+	hauli_traced_run_slow(c, how_of(me), ended);
 }
 
 void hauli_traced_end(struct haul_carrier *c, const struct haul_coro *co, enum haul_trace_end end)

@@ -246,6 +246,8 @@ void hauli_steal_clear_idle(struct haul_carrier *c)
 
 void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 {
+	bool has_mail;
+
 	hauli_u64_owned_set(&c->steal.batch_began, now);
 	hauli_u64_owned_set(&c->steal.slice_average, c->run.lately.typical);
 	hauli_steal_is_busy(c);
@@ -253,8 +255,8 @@ void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 	c->spawn.path = c->steal.has_stolen || c->phase != HAULI_PHASE_RUNS ? HAULI_PATH_SLOW
 									    : HAULI_PATH_NOTIFY;
 	c->spawn.notifies = c->spawn.path == HAULI_PATH_NOTIFY;
-	if (hauli_policy_has_spare(
-		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->mail.inbox)))
+	has_mail = !hauli_inbox_is_empty(&c->mail.inbox);
+	if (hauli_policy_has_spare(hauli_ring_depth(&c->runq.ring), has_mail))
 		hauli_steal_offer(c);
 }
 
