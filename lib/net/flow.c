@@ -119,32 +119,78 @@ static uint32_t hash_ether(const uint8_t *macs, uint16_t type)
 		(uint32_t)(first >> 32 << 16 ^ second >> 32), type);
 }
 
-uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
+/* Takes the Ethernet header with its tags. *macs: its addresses; NULL: the packet ends before. */
+static rte_be16_t take_ether(struct rest *rest, const uint8_t **macs)
 {
-	struct rest rest = {rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len};
-	const uint8_t *macs = take(&rest, 2 * RTE_ETHER_ADDR_LEN);
-	const void *at = macs ? take(&rest, sizeof(rte_be16_t)) : NULL;
+	const void *at;
 	rte_be16_t type;
 
+	*macs = take(rest, 2 * RTE_ETHER_ADDR_LEN);
+	at = *macs ? take(rest, sizeof(rte_be16_t)) : NULL;
 	if (!at)
-		return 0;
+		return *macs = NULL, 0;
 	memcpy(&type, at, sizeof(type));
 	for (unsigned i = 0; i < TAGS_MAX; i++) {
 		const uint8_t *tag;
 
 		if (type != RTE_BE16(RTE_ETHER_TYPE_VLAN) && type != RTE_BE16(RTE_ETHER_TYPE_QINQ))
 			break;
-		tag = take(&rest, sizeof(struct rte_vlan_hdr));
+		tag = take(rest, sizeof(struct rte_vlan_hdr));
 		if (!tag)
-			return 0;
+			return *macs = NULL, 0;
 		/* after the two bytes of the tag control information */
 		memcpy(&type, tag + 2, sizeof(type));
 	}
+	return type;
+}
+
+uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
+{
+	struct rest rest = {rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len};
+	const uint8_t *macs;
+	rte_be16_t type = take_ether(&rest, &macs);
+
+	if (!macs)
+		return 0;
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
 		return hash_ip4(rest);
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
 		return hash_ip6(rest);
 	return hash_ether(macs, type);
+}
+
+/* The sender's MAC address, and beside it the EtherType: a host that floods with ARP is another
+ * source than the same host's IP packets. */
+static uint64_t source_of_ether(const uint8_t *macs, rte_be16_t type)
+{
+	uint64_t source = (uint64_t)type << 48;
+
+	memcpy(&source, macs + RTE_ETHER_ADDR_LEN, RTE_ETHER_ADDR_LEN);
+	return source;
+}
+
+uint64_t hauli_net_source(const struct rte_mbuf *mbuf, bool *is_control)
+{
+	struct rest rest = {rte_pktmbuf_mtod(mbuf, const uint8_t *), mbuf->data_len};
+	const struct rte_ipv4_hdr *ip4;
+	const struct rte_ipv6_hdr *ip6;
+	const uint8_t *macs;
+	rte_be16_t type = take_ether(&rest, &macs);
+	uint64_t source;
+
+	*is_control = macs && type == RTE_BE16(RTE_ETHER_TYPE_ARP);
+	if (!macs)
+		return 0;
+	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4) && (ip4 = take(&rest, sizeof(*ip4))) != NULL) {
+		*is_control = ip4->next_proto_id == IPPROTO_ICMP;
+		return ip4->src_addr;
+	}
+	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV6) && (ip6 = take(&rest, sizeof(*ip6))) != NULL) {
+		*is_control = ip6->proto == IPPROTO_ICMPV6;
+		memcpy(&source, hauli_ip6_src(ip6), sizeof(source));
+		return source;
+	}
+	return source_of_ether(macs, type);
 }
 
 uint32_t hauli_net_flow(

@@ -98,6 +98,59 @@ START_TEST(hosts_that_differ_in_their_networks_only_are_one_flow)
 }
 END_TEST
 
+static uint64_t source_of(const struct net_bytes *p, bool *is_control)
+{
+	struct rte_mbuf *m = net_mbuf(p, 0, 0);
+	uint64_t source = hauli_net_source(m, is_control);
+
+	net_mbuf_free(m);
+	return source;
+}
+
+START_TEST(a_source_is_the_sender_alone)
+{
+	int version = _i ? 6 : 4;
+	struct net_bytes one = datagram(version, 1, 53, false);
+	struct net_bytes same = datagram(version, 2, 54, false);
+	struct net_bytes other = datagram(version, 1, 53, true);
+	bool is_control;
+
+	/* Of IPv6 the network: datagram() differs in the last bytes. */
+	if (version == 6)
+		other.b[14 + 8] = 1;
+	same.b[14 + (version == 4 ? 19 : 39)] = 9; /* the receiver */
+	ck_assert_uint_eq(source_of(&one, &is_control), source_of(&same, &is_control));
+	ck_assert(!is_control);
+	ck_assert_uint_ne(source_of(&one, &is_control), source_of(&other, &is_control));
+	put_tag(&one, 5);
+	ck_assert_uint_eq(source_of(&one, &is_control), source_of(&same, &is_control));
+	same.b[14 + (version == 4 ? 9 : 6)] = version == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+	(void)source_of(&same, &is_control);
+	ck_assert(is_control);
+	/* As many bytes as there are, and of other protocols the MAC address. */
+	for (same.len = 0; same.len < 34; same.len++)
+		(void)source_of(&same, &is_control);
+	ck_assert_uint_ne(source_of(&same, &is_control), 0);
+}
+END_TEST
+
+START_TEST(arp_is_control_and_another_source)
+{
+	struct net_bytes arp = {.len = 42}, ip;
+	bool is_control;
+
+	arp.b[12] = 0x08;
+	arp.b[13] = 0x06;
+	arp.b[11] = 7;
+	ip = arp;
+	ip.b[13] = 0x99;
+	ck_assert_uint_ne(source_of(&arp, &is_control), source_of(&ip, &is_control));
+	ck_assert(!is_control);
+	(void)source_of(&arp, &is_control);
+	ck_assert(is_control);
+}
+END_TEST
+
 START_TEST(flows_spread)
 {
 	unsigned n[4] = {0};
@@ -170,6 +223,7 @@ END_TEST
 
 SUITE_MAIN("net_flow", {both_directions_are_one_flow, 2},
 	{hosts_that_differ_in_their_networks_only_are_one_flow},
-	{a_packet_that_is_not_there_yet_has_the_same_flow, 2}, {flows_spread, 2},
-	{fragments_stay_together}, {tags_do_not_count}, {options_are_passed_over},
+	{a_packet_that_is_not_there_yet_has_the_same_flow, 2}, {a_source_is_the_sender_alone, 2},
+	{arp_is_control_and_another_source}, {flows_spread, 2}, {fragments_stay_together},
+	{tags_do_not_count}, {options_are_passed_over},
 	{any_part_of_a_packet_is_accepted, (int)net_nb_samples})
