@@ -11,6 +11,7 @@
 #include "io/entries.h"
 #include "io/filter.h"
 #include "io/idle.h"
+#include "io/shed.h"
 #include "io/spread.h"
 #include "io/times.h"
 #include "port/fill_time.h"
@@ -290,6 +291,8 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 			return NULL;
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		name_handlers(r);
+	if (!hauli_shed_create(io, p))
+		return NULL;
 	return p;
 }
 
@@ -394,6 +397,7 @@ static bool set_owners(struct haul_io *io)
 static void free_poller(struct hauli_poller *p)
 {
 	hauli_spread_free(p);
+	hauli_shed_free(p);
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		hauli_filter_destroy(r->filter);
 	rte_free(p);

@@ -24,6 +24,8 @@ static const char *const names[HAUL_DROP_REASONS] = {
 	[HAUL_DROP_UNSUPPORTED] = "unsupported",
 	[HAUL_DROP_STOPPING] = "stopping",
 	[HAUL_DROP_CONSUMED] = "consumed",
+	[HAUL_DROP_LATE] = "late",
+	[HAUL_DROP_OVER_SHARE] = "over_share",
 	[HAUL_DROP_OWN] = "own0",
 	"own1",
 	"own2",

@@ -7,6 +7,7 @@
 #include "io/handler.h"
 #include "io/idle.h"
 #include "io/share.h"
+#include "io/shed.h"
 #include "io/spread.h"
 #include "io/times.h"
 #include "io/tx.h"
@@ -22,8 +23,10 @@ static bool begin(struct hauli_poller *p)
 		if (!hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier)))
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, hauli_handler_order);
-	for (r = p->rxqs; r < p->rxqs_end; r++)
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		hauli_handler_init(r);
+		hauli_shed_begin(r);
+	}
 	for (struct hauli_rxq **active = p->active; *active; active++)
 		if (!(*active)->target)
 			haul_port_queue_adopt((*active)->port, (*active)->rx.queue);
@@ -38,10 +41,16 @@ static __attribute__((noinline)) uint16_t receive_for_all(
 	uint16_t n, own;
 	bool has_room;
 
-	if (hauli_unlikely(r->proxy->back != NULL))
-		return hauli_spread_take_back(r->proxy, pkts, most);
+	if (hauli_unlikely(r->proxy->back != NULL)) {
+		n = hauli_spread_take_back(r->proxy, pkts, most);
+		if (r->shed)
+			r->shed->got = n;
+		return n;
+	}
 	has_room = hauli_spread_has_room(r);
 	n = has_room ? hauli_burst_rx(&r->burst, pkts, most) : 0;
+	if (r->shed)
+		r->shed->got = has_room ? n : UINT16_MAX;
 	if (n > 0)
 		hauli_share_works(r->poller);
 	hauli_pkts_take(pkts, n);
@@ -64,6 +73,54 @@ static inline __attribute__((always_inline)) uint16_t receive(
 	if (n == 0)
 		hauli_counter_add(&r->empty, 1);
 	return n;
+}
+
+/* The same where packets may be shed. */
+static uint16_t receive_got(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed, uint16_t *got)
+{
+	uint16_t n = receive(r, pkts, most, passed);
+
+	*got = r->proxy ? r->shed->got : n;
+	return n;
+}
+
+/* Empties a late queue, drops the excess, and returns the packets that begin. first: the number of
+ * packets that pkts holds already. */
+static __attribute__((noinline)) uint16_t receive_late(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t first, uint64_t now, bool *passed)
+{
+	struct hauli_poller *p = r->poller;
+	const uint16_t most = RTE_MIN(p->burst, (uint16_t)HAULI_SHED_BURST);
+	struct hauli_shed_batch batch;
+	uint16_t n, got;
+
+	hauli_shed_open(&batch, r, now);
+	for (n = 0; n < first; n += got) {
+		got = RTE_MIN((uint16_t)(first - n), (uint16_t)HAULI_SHED_BURST);
+		hauli_shed_sort(&batch, pkts + n, got);
+	}
+	do {
+		n = receive_got(r, pkts, most, passed, &got);
+		if (n > 0)
+			hauli_share_works(p);
+		hauli_shed_sort(&batch, pkts, n);
+	} while (got == most && hauli_shed_goes_on(&batch));
+	*passed |= batch.taken > 0;
+	return hauli_shed_close(&batch, pkts, got < most);
+}
+
+static uint16_t receive_or_shed(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint64_t now, bool *passed)
+{
+	uint16_t n = 0, got;
+
+	if (!r->shed->late.is_late) {
+		n = receive_got(r, pkts, r->poller->burst, passed, &got);
+		if (hauli_shed_is_calm(r, now, got, r->poller->burst))
+			return n;
+	}
+	return receive_late(r, pkts, n, now, passed);
 }
 
 static __attribute__((noinline, cold, noreturn)) void abort_for(uint16_t n, uint16_t most)
@@ -123,6 +180,7 @@ struct form {
 	enum { NO_HANDLER, BURSTS, PACKETS } handler;
 	bool steals; /* handlers may be stolen, or the carrier may be a thief */
 	bool timed; /* stages are recorded */
+	bool sheds; /* overload control */
 	bool traced; /* the carrier keeps a timeline */
 };
 
@@ -131,12 +189,13 @@ static struct form form_of(const struct hauli_poller *p)
 	const struct hauli_rxq *r = p->rxqs;
 	struct form form = {.steals = hauli_glue_steals(p->carrier),
 		.timed = r->times != NULL,
+		.sheds = r->shed != NULL,
 		.traced = hauli_glue_is_traced(p->carrier)};
 
 	if (p->on_burst)
 		form.handler = BURSTS;
 	else if (r->on_packet)
-		form = (struct form){PACKETS, r->home != NULL, form.timed, form.traced};
+		form.handler = PACKETS, form.steals = r->home != NULL;
 	return form;
 }
 
@@ -161,7 +220,7 @@ static inline __attribute__((always_inline)) bool cycle(
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r, **active;
 	bool sent = false, io = false, passed = false;
-	uint64_t dequeued = 0;
+	uint64_t dequeued = 0, now = 0;
 	uint16_t n;
 
 	if (form.handler == NO_HANDLER) {
@@ -174,12 +233,18 @@ static inline __attribute__((always_inline)) bool cycle(
 	if (hauli_has_to_send(p))
 		hauli_tx_flush(p);
 	for (active = p->active; (r = *active) != NULL; active++) {
-		if (form.handler == PACKETS && hauli_unlikely(is_full(r, form.steals))) {
+		if (form.sheds)
+			now = hauli_timer_ticks();
+		if (form.sheds ? !hauli_shed_polls(
+					 r, now, form.handler == PACKETS && is_full(r, form.steals))
+			       : form.handler == PACKETS &&
+					hauli_unlikely(is_full(r, form.steals))) {
 			hauli_counter_add(&r->empty, 1);
 			hauli_counter_add(&r->held, 1);
 			continue;
 		}
-		n = receive(r, pkts, p->burst, &passed);
+		n = form.sheds ? receive_or_shed(r, pkts, now, &passed)
+			       : receive(r, pkts, p->burst, &passed);
 		if (n == 0)
 			continue;
 		if (form.timed)
@@ -193,6 +258,8 @@ static inline __attribute__((always_inline)) bool cycle(
 				hauli_times_dequeued(r, pkts, n, dequeued);
 			if (form.steals || (woken && !io) || !hauli_handler_run(r, pkts, n))
 				hauli_handler_start(r, pkts, n, woken && !io);
+			if (form.sheds)
+				hauli_shed_started(r, now);
 		} else {
 			if (!io)
 				begin_bursts(p, woken, form.steals);
@@ -273,33 +340,36 @@ static inline __attribute__((always_inline)) void *poll(
 
 static __attribute__((noinline)) void *poll_bursts(struct hauli_poller *p)
 {
-	return poll(p, (struct form){BURSTS, false, false, false});
+	return poll(p, (struct form){.handler = BURSTS});
 }
 
 static __attribute__((noinline)) void *poll_bursts_stealing(struct hauli_poller *p)
 {
-	return poll(p, (struct form){BURSTS, true, false, false});
+	return poll(p, (struct form){.handler = BURSTS, .steals = true});
 }
 
 static __attribute__((noinline)) void *poll_packets(struct hauli_poller *p)
 {
-	return poll(p, (struct form){PACKETS, false, false, false});
+	return poll(p, (struct form){.handler = PACKETS});
 }
 
 static __attribute__((noinline)) void *poll_packets_stealing(struct hauli_poller *p)
 {
-	return poll(p, (struct form){PACKETS, true, false, false});
+	return poll(p, (struct form){.handler = PACKETS, .steals = true});
 }
 
 static __attribute__((noinline)) void *poll_source(struct hauli_poller *p)
 {
-	return poll(p, (struct form){NO_HANDLER, false, false, false});
+	return poll(p, (struct form){.handler = NO_HANDLER});
 }
 
-/* The form is no constant here: recording costs more than testing it. */
-static __attribute__((noinline)) void *poll_recorded(struct hauli_poller *p)
+/* The form is no constant here: what these pollers do costs more than testing it. */
+static __attribute__((noinline)) void *poll_observed(struct hauli_poller *p)
 {
-	return poll(p, form_of(p));
+	poll(p, form_of(p));
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end && r->shed; r++)
+		hauli_shed_end(r);
+	return NULL;
 }
 
 void *hauli_poll(void *arg)
@@ -307,8 +377,8 @@ void *hauli_poll(void *arg)
 	struct hauli_poller *p = arg;
 	const struct form form = form_of(p);
 
-	if (form.timed || form.traced)
-		return poll_recorded(p);
+	if (form.timed || form.traced || form.sheds)
+		return poll_observed(p);
 	if (form.handler == NO_HANDLER)
 		return poll_source(p);
 	if (form.handler == BURSTS)

@@ -125,6 +125,7 @@ int haul_io_resume(
 	opts.send_order = io->opts.send_order;
 	opts.spread = io->opts.spread;
 	opts.times = io->opts.times;
+	opts.overload = io->opts.overload;
 	if (!change)
 		opts.coro = &coro;
 	err = check(io, &opts, errbuf, errlen);

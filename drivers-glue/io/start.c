@@ -55,6 +55,8 @@ int hauli_io_check(struct haul_io_opts *opts, const char *caller, char *errbuf, 
 		wrong = "there is no such spread; give one of enum haul_io_spread";
 	else if (!opts->pool)
 		wrong = "no pool is given; give the one that the ports were opened with";
+	else if (opts->overload.target_ns > HAUL_S || opts->overload.interval_ns > HAUL_S)
+		wrong = "overload: a time is more than a second";
 	else if (opts->burst > HAULI_BURST_MAX)
 		wrong = "burst is more than 512; give 1 to 512";
 	else if (opts->on_burst && opts->on_packet)

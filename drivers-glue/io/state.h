@@ -23,6 +23,7 @@
 
 struct hauli_filter;
 struct hauli_poller;
+struct hauli_shed;
 struct hauli_times;
 struct hauli_tx;
 
@@ -96,6 +97,7 @@ struct hauli_rxq {
 	struct hauli_prototype prototype; /* of handlers. Constant while there are any */
 	bool spawns; /* handlers cannot be records. Constant, as the next */
 	char name[32]; /* of handlers, if haul_io_opts.coro has none */
+	struct hauli_shed *shed; /* NULL: no overload control. Constant */
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
 	HAULI_LINE struct hauli_u64_shared remote_ended, remote_dropped[HAUL_DROP_REASONS];
@@ -253,7 +255,10 @@ enum hauli_io_stage {
 struct hauli_earlier {
 	struct haul_io_wait_stats waits;
 	struct haul_io_share share;
-	struct haul_io_stats ports[]; /* by port; bytes are those that haul has counted */
+	struct {
+		struct haul_io_stats io; /* bytes are those that haul has counted */
+		struct haul_overload_stats overload;
+	} ports[]; /* by port */
 };
 
 /* Bytes of a port and carrier in one direction. Sums continue when haul counts them instead of the

@@ -11,6 +11,7 @@
 #include "io/filter.h"
 #include "io/move.h"
 #include "io/share.h"
+#include "io/shed.h"
 #include "io/state.h"
 #include "io/stats.h"
 #include "port/detach.h"
@@ -201,7 +202,7 @@ void haul_io_get_stats(
 	}
 	for (c = 0; io->earlier && c <= io->nb_carriers; c++)
 		if (carrier == HAUL_ALL || (c == carrier && c < io->nb_carriers))
-			add(st, &io->earlier[c]->ports[port]);
+			add(st, &io->earlier[c]->ports[port].io);
 	if (!io->opts.count_bytes)
 		st->rx_bytes = st->tx_bytes = 0;
 	if (carrier == HAUL_ALL)
@@ -290,10 +291,41 @@ void haul_io_get_wait_stats(
 	}
 }
 
+static void add_overload(
+	struct haul_overload_stats *st, const struct hauli_poller *p, unsigned port)
+{
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == port)
+			hauli_shed_add(r, st);
+}
+
+void haul_io_get_overload(
+	const struct haul_io *io, unsigned port, unsigned carrier, struct haul_overload_stats *st)
+{
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	HAUL_MISUSE_IF(port >= io->opts.nb_ports, "there is no port %u: %u were given", port,
+		io->opts.nb_ports);
+	*st = (struct haul_overload_stats){0};
+	for (unsigned c = 0; c < io->nb_pollers; c++)
+		if (carrier == HAUL_ALL || c == carrier)
+			add_overload(st, io->pollers[c], port);
+	for (unsigned c = 0; io->earlier && c < io->nb_carriers; c++) {
+		const struct haul_overload_stats *more = &io->earlier[c]->ports[port].overload;
+
+		if (carrier != HAUL_ALL && c != carrier)
+			continue;
+		st->episodes += more->episodes;
+		st->late_ns += more->late_ns;
+		st->first += more->first;
+		st->other += more->other;
+		st->demoted += more->demoted;
+	}
+}
+
 static bool make_earlier(struct haul_io *io)
 {
 	const unsigned n = io->nb_carriers + 1;
-	const size_t ports = io->opts.nb_ports * sizeof(struct haul_io_stats);
+	const size_t ports = io->opts.nb_ports * sizeof(io->earlier[0]->ports[0]);
 
 	if (!io->earlier)
 		io->earlier = calloc(n, sizeof(io->earlier[0]));
@@ -317,9 +349,12 @@ bool hauli_stats_keep(struct haul_io *io)
 		add_waits(&e->waits, &p->idle);
 		hauli_share_add(p, hauli_ticks(), &e->share);
 		for (unsigned i = 0; i < p->nb_ports; i++) {
-			add_poller(&e->ports[i], p, i);
+			add_poller(&e->ports[i].io, p, i);
+			add_overload(&e->ports[i].overload, p, i);
+			e->ports[i].overload.is_late = false;
 			if (p->txs[i].proxy)
-				take_back(&io->earlier[io->nb_carriers]->ports[i], p->txs[i].proxy);
+				take_back(&io->earlier[io->nb_carriers]->ports[i].io,
+					p->txs[i].proxy);
 		}
 	}
 	return true;

@@ -13,7 +13,7 @@ import netns
 FWD = sys.argv[1] if len(sys.argv) > 1 else "haul-fwd"
 
 OURS = {"tx_full", "tx_refused", "no_coroutine", "malformed", "not_for_us", "unsupported",
-        "stopping", "consumed"}
+        "stopping", "consumed", "late", "over_share"}
 REASONS = OURS | {"rx_missed", "rx_nombuf", "rx_errors", "tx_errors"}
 
 

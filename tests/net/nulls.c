@@ -155,6 +155,8 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})     \
 	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)               \
 	X(haul_io_get_share, NULL, 0, &(struct haul_io_share){0})               \
+	X(haul_io_get_overload, NULL, 0, 0, &(struct haul_overload_stats){0})   \
+	X(haul_class_default, NULL, NULL)                                       \
 	X(haul_io_attach_port, NULL, 0, 0, LINE)                                \
 	X(haul_io_detach_port, NULL, 0, 0, NULL, 0)                             \
 	X(haul_io_is_attached, NULL, 0)                                         \

@@ -15,6 +15,7 @@
 
 #include <rte_mbuf.h>
 
+#include <haul-dpdk/overload.h>
 #include <haul-dpdk/port.h>
 #include <haul/hist.h>
 #include <haul/net.h>
@@ -129,8 +130,8 @@ struct haul_io_opts {
 	uint16_t burst; /* maximum of packets per poll, 1 to 512; 0: 32 */
 	/*
 	 * With on_packet: maximum of handlers per carrier and port that have started and not ended.
-	 * At the maximum the poller leaves packets in the NIC. 0: half of the pool, divided among
-	 * carriers and ports.
+	 * At the maximum the poller leaves packets in the NIC, or drops them (overload). 0: half of
+	 * the pool, divided among carriers and ports.
 	 */
 	unsigned max_in_flight;
 	/*
@@ -183,6 +184,7 @@ struct haul_io_opts {
 	 * with tx_retry_ns in between, and nothing else, for HAUL_IO_RETRY_MAX at most. */
 	uint32_t tx_retries;
 	uint64_t tx_retry_ns;
+	struct haul_overload overload; /* drops the excess of packets, and tells which */
 };
 #define HAUL_IO_RETRY_MAX (10 * HAUL_MS)
 
@@ -211,6 +213,8 @@ enum haul_drop {
 	HAUL_DROP_UNSUPPORTED,
 	HAUL_DROP_STOPPING, /* not sent before the end of the program */
 	HAUL_DROP_CONSUMED, /* the program has used the packet and needs it no more: no loss */
+	HAUL_DROP_LATE, /* by overload control (overload.h): it would have waited too long */
+	HAUL_DROP_OVER_SHARE, /* the same, and its source sends more than others */
 	HAUL_DROP_OWN, /* with the next seven: reasons of the program (haul_io_opts.drop_names) */
 	HAUL_DROP_REASONS = HAUL_DROP_OWN + HAUL_DROP_OWN_MAX,
 };
@@ -422,11 +426,11 @@ HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
  * in *change (NULL: those of before). Packets that arrived meanwhile wait in the receive rings, as
  * far as they had room. Transmit queues keep their addresses and take packets again; counters
  * continue. A program may change the handler, burst, policy, peers, count_bytes, coro,
- * max_in_flight, drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the
- * pollers' number stay those of haul_io_start(). Not while another thread reads counters. Returns
- * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options; a port that
- * is not started), -EBUSY (the pollers run; handlers have not ended; a carrier has another poller),
- * -EPERM (called on a carrier), -ENOMEM and others.
+ * max_in_flight, drop_names and arg; ports, pool, packet_rate, send_order, spread, times, overload
+ * and the pollers' number stay those of haul_io_start(). Not while another thread reads counters.
+ * Returns 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options; a port
+ * that is not started), -EBUSY (the pollers run; handlers have not ended; a carrier has another
+ * poller), -EPERM (called on a carrier), -ENOMEM and others.
  *
  * haul_io_free() checks the pool for packets that were lost, and for packets that were sent,
  * dropped or freed twice, and frees io. Call it after haul_stop() and after haul_port_close() of
