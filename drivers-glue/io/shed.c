@@ -251,8 +251,12 @@ void hauli_shed_open(struct hauli_shed_batch *b, struct hauli_rxq *r, uint64_t n
 	b->end = now + s->late.target / 4;
 	b->taken = 0;
 	b->room = hauli_late_room(&s->late, waits(s, now));
-	if (r->on_packet)
-		b->room = (unsigned)RTE_MIN((uint64_t)b->room, free);
+	b->greedy_room = b->room;
+	if (r->on_packet) {
+		b->greedy_room = (unsigned)RTE_MIN((uint64_t)b->room, free);
+		b->room = (unsigned)RTE_MIN((uint64_t)b->room,
+			since(in_flight, r->max_in_flight + r->max_in_flight / 8));
+	}
 	b->nb_first = b->nb_kept = b->nb_late = b->nb_over = b->seen = 0;
 	fade(s->crowd, now, s->late.interval);
 }
@@ -312,13 +316,14 @@ static void rise(struct hauli_shed_pkt *heap, unsigned at, struct hauli_shed_pkt
 /* Keeps a packet if it is of those with the smallest counts; drops the one that is too many. */
 static void keep(struct hauli_shed_batch *b, struct hauli_shed_pkt p)
 {
+	const bool is_greedy = p.count > b->r->shed->crowd->limit;
 	struct hauli_shed_pkt out = p;
 
-	if (b->nb_kept < b->room) {
+	if (b->nb_kept < (is_greedy ? b->greedy_room : b->room)) {
 		rise(b->kept, b->nb_kept++, p);
 		return;
 	}
-	if (b->room > 0 && goes_first(&b->kept[0], &p)) {
+	if (b->nb_kept > 0 && goes_first(&b->kept[0], &p)) {
 		out = b->kept[0];
 		sink(b->kept, b->nb_kept, p);
 	}

@@ -70,6 +70,7 @@ struct hauli_shed_batch {
 	uint64_t end; /* of reception, although the queue is not empty */
 	uint64_t taken; /* packets */
 	unsigned room; /* packets of class other that may begin */
+	unsigned greedy_room; /* the same, of sources that send more than their share */
 	unsigned nb_first, nb_kept, nb_late, nb_over;
 	uint32_t seen; /* of class other */
 	struct rte_mbuf *first[HAULI_SHED_FIRST];

@@ -16,7 +16,8 @@
  *
  * haul_io_opts.max_in_flight remains the limit of handlers that have not ended. A queue at this
  * limit ages: without overload control its packets wait in the NIC; with it they are dropped once
- * the queue is late, and packets of class HAUL_CLASS_FIRST may exceed the limit by a quarter.
+ * the queue is late. Sources that send no more than their share may exceed the limit by an eighth,
+ * and packets of class HAUL_CLASS_FIRST by a quarter: else a flood would have each place at once.
  * Buffers are bounded by the pool: choose max_in_flight, and a quarter, below its size.
  */
 #ifndef HAUL_DPDK_OVERLOAD_H
