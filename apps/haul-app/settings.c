@@ -87,6 +87,9 @@ static const struct haul_app_option options[] = {
 		.needs = "--poller block, adaptive or sleep", .has_effect = may_wait},
 	{"--burst", "N", HAUL_APP_NUMBER, &hauli_app_state.burst, 1, HAULI_APP_BURST_MAX, NULL,
 		"maximum of packets per poll"},
+	{"--overload", NULL, HAUL_APP_FLAG, &hauli_app_state.overload,
+		.help = "drop what handlers cannot serve in time, before work is spent on it:\n"
+			"packets of sources that send most first, ARP and ICMP last"},
 	{"--rxd", "N", HAUL_APP_NUMBER, &hauli_app_state.rx_ring, 1, 32768, "the PMD's choice",
 		"descriptors of a receive queue"},
 	{"--txd", "N", HAUL_APP_NUMBER, &hauli_app_state.tx_ring, 1, 32768, "the PMD's choice",
@@ -238,6 +241,7 @@ static void fill_io_opts(struct hauli_app *a)
 		.packet_rate = a->packet_rate,
 		.send_order = (enum haul_send_order)a->send_order,
 		.spread = (enum haul_io_spread)a->spread,
+		.overload.target_ns = a->overload ? HAUL_OVERLOAD_TARGET : 0,
 	};
 	memcpy(a->io_opts.drop_names, hooks->drop_names, sizeof(hooks->drop_names));
 }

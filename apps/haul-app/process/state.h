@@ -48,6 +48,7 @@ struct hauli_app {
 	uint64_t packet_rate;
 	bool json;
 	bool times;
+	bool overload;
 	const char *hist; /* --hist; NULL: no files */
 	const char *metrics; /* --metrics; NULL: none */
 	const char *on_health; /* --on-health; NULL: no guard */

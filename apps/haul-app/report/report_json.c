@@ -88,6 +88,23 @@ static void add_queues(struct haul_app_json *to, const struct hauli_app *a, unsi
 	}
 }
 
+/* Only with --overload. */
+static void set_overload(struct haul_app_json *port, const struct hauli_app *a, unsigned i)
+{
+	struct haul_overload_stats st;
+	struct haul_app_json *to;
+
+	if (a->io_opts.overload.target_ns == 0)
+		return;
+	haul_io_get_overload(a->pub.io, i, HAUL_ALL, &st);
+	to = haul_app_json_object(port, "overload");
+	set(to, "episodes", st.episodes);
+	set(to, "late_ns", st.late_ns);
+	set(to, "first", st.first);
+	set(to, "other", st.other);
+	set(to, "demoted", st.demoted);
+}
+
 static void add_port(struct haul_app_json *ports, const struct hauli_app *a, unsigned i,
 	const struct hauli_app_sample *s)
 {
@@ -99,6 +116,7 @@ static void add_port(struct haul_app_json *ports, const struct hauli_app *a, uns
 	/* Some PMDs count no bytes, and haul may not count them either (count_bytes). */
 	haul_app_json_bool(port, "bytes_known", st->rx_uncounted == 0 && st->tx_uncounted == 0);
 	set_drops(haul_app_json_object(port, "dropped"), a, st);
+	set_overload(port, a, i);
 	add_queues(haul_app_json_array(port, "queues"), a, i, s);
 	hauli_latency_json(a, i, port);
 }

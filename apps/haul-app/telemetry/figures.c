@@ -255,6 +255,22 @@ static void set_port(struct haul_app_json *to, const struct hauli_app *a, unsign
 	set(to, "tx_errors", st->tx_errors);
 }
 
+/* Only with --overload. */
+static void set_overload(struct haul_app_json *to, const struct hauli_app *a, unsigned port)
+{
+	struct haul_overload_stats st;
+
+	if (a->io_opts.overload.target_ns == 0)
+		return;
+	haul_io_get_overload(a->pub.io, port, HAUL_ALL, &st);
+	set(to, "late", st.is_late);
+	set(to, "late_episodes", st.episodes);
+	set(to, "late_ns", st.late_ns);
+	set(to, "late_first", st.first);
+	set(to, "late_other", st.other);
+	set(to, "late_demoted", st.demoted);
+}
+
 static void answer_ports(struct hauli_answer *answer)
 {
 	struct hauli_app_sample *s;
@@ -298,6 +314,7 @@ static void answer_port(struct hauli_answer *answer)
 	set_port(answer->values, answer->app, i, s);
 	set(answer->values, "in_flight", s->ports[i].in_flight);
 	set(answer->values, "tx_queued", s->ports[i].tx_queued);
+	set_overload(answer->values, answer->app, i);
 	set_drops(haul_app_json_object(answer->values, "drops"), answer->app, &s->ports[i]);
 	add_queues(answer->list, answer->app, i);
 	free(s);

@@ -329,6 +329,32 @@ static void add_ports(struct page *p, const struct hauli_app *a, const struct ha
 		add_drops(p, a, i, &s->ports[i]);
 }
 
+/* Only with --overload. */
+static void add_overload(struct page *p, const struct hauli_app *a)
+{
+	struct haul_overload_stats st[HAUL_APP_PORTS_MAX];
+
+	if (a->io_opts.overload.target_ns == 0)
+		return;
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		haul_io_get_overload(a->pub.io, i, HAUL_ALL, &st[i]);
+	begin(p, GAUGE, "haul_port_late", "", "1: handlers cannot serve what a queue receives.");
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		value(p, st[i].is_late, "port=\"%u\"", i);
+	begin(p, COUNTER, "haul_port_late_seconds", "seconds",
+		"Time for which queues were late, each counted.");
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		seconds(p, st[i].late_ns, "port=\"%u\"", i);
+	begin(p, COUNTER, "haul_port_late_packets", "",
+		"Packets that late queues received, by class; demoted: of class first, handled as "
+		"others.");
+	for (unsigned i = 0; i < a->nb_ports; i++) {
+		value(p, st[i].first, "port=\"%u\",class=\"first\"", i);
+		value(p, st[i].other, "port=\"%u\",class=\"other\"", i);
+		value(p, st[i].demoted, "port=\"%u\",class=\"demoted\"", i);
+	}
+}
+
 static void add_queues(struct page *p, const struct hauli_app *a)
 {
 	struct haul_queue_stats st;
@@ -449,6 +475,7 @@ static void add_packets(struct page *p, const struct hauli_app *a)
 	add_ports(p, a, s);
 	add_queues(p, a);
 	add_buffers(p, a);
+	add_overload(p, a);
 	add_times(p, a, s);
 	add_counters(p, a, s);
 	free(told);
