@@ -235,6 +235,7 @@ static int start_carriers(struct hauli_app *a)
 		.round_ns = a->poll_interval > 50 * HAUL_US ? a->poll_interval : 0,
 		.poll_interval_ns = a->poll_interval,
 		.steal = (enum haul_steal)a->steal,
+		.rescue_after_ns = a->rescue,
 		.trace_events = hauli_app_trace_events(),
 	};
 	int err = haul_start(&a->pub.rt, &opts, why, sizeof(why));

@@ -57,6 +57,12 @@ static const struct haul_app_option options[] = {
 			"off: never;\n"
 			"cluster: of carriers with the same last-level cache;\n"
 			"global: of all carriers"},
+	{"--rescue", "TIME", HAUL_APP_TIME, &hauli_app_state.rescue, 10 * HAUL_US, HAUL_S,
+		.zero = "off",
+		.help = "let a spare thread serve a carrier while a handler runs longer than "
+			"that,\n"
+			"10us to 1s; with an idle CPU for it other handlers go on",
+		.needs = "--steal cluster or global", .has_effect = steals},
 	{"--order", HAULI_ORDER_NAMES, HAUL_APP_CHOICE, &hauli_app_state.send_order,
 		.help = "order of packets that stolen handlers send:\n"
 			"flow: as received within each flow;\n"

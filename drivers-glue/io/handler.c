@@ -60,14 +60,14 @@ AT_ONCE(at_once_observed, true)
  * them. One function for each combination, so that none executes instructions for what it does not
  * do.
  */
-#define ENTRY(where, anywhere, observed)                                                           \
+#define ENTRY(where, anywhere, observed, mark)                                                     \
 	static inline void run_##where(                                                            \
 		const struct hauli_prototype *prototype, struct hauli_record *record)              \
 	{                                                                                          \
 		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere,     \
 			observed);                                                                 \
 	}                                                                                          \
-	static void begin_##where(void *pass)                                                      \
+	static mark void begin_##where(void *pass)                                                 \
 	{                                                                                          \
 		hauli_record_body(pass,                                                            \
 			(struct hauli_body){.run = run_##where,                                    \
@@ -76,14 +76,14 @@ AT_ONCE(at_once_observed, true)
 				.ended = has_run,                                                  \
 				.steals = anywhere});                                              \
 	}
-ENTRY(here, false, false)
-ENTRY(here_observed, false, true)
-ENTRY(anywhere, true, false)
-ENTRY(anywhere_observed, true, true)
+ENTRY(here, false, false, )
+ENTRY(here_observed, false, true, )
+ENTRY(anywhere, true, false, HAULI_CALLS_PROGRAM)
+ENTRY(anywhere_observed, true, true, HAULI_CALLS_PROGRAM)
 
 /* The same for one handler, whose coroutine did not begin as a record, or was stolen before it
  * began; arg is the packet's record. */
-static void *handle(void *arg)
+static HAULI_CALLS_PROGRAM void *handle(void *arg)
 {
 	struct hauli_rxq *r = hauli_rxq_of_record(arg);
 

@@ -17,6 +17,7 @@
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
 
+#include "coro/own.h" /* HAULI_CALLS_PROGRAM */
 #include "coro/trace.h"
 #include "sched/look/dump.h"
 #include "sched/look/sites.h"

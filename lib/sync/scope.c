@@ -32,6 +32,7 @@
 #include <haul/sync.h>
 
 #include "base/assert.h"
+#include "coro/own.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
@@ -120,6 +121,14 @@ static inline void has_ended(struct haul_coro *me, struct child *child, int err)
 
 #define IN_A_BLOCK "the child has ended inside a block of its own"
 
+static HAULI_CALLS_PROGRAM int call(int (*fn)(void *arg), void *arg)
+{
+	int err = fn(arg);
+
+	__asm__ volatile("" : "+r"(err)); /* no tail call: the frame has to be there */
+	return err;
+}
+
 static void *run(void *arg)
 {
 	struct child *child = arg;
@@ -127,7 +136,7 @@ static void *run(void *arg)
 	int err;
 
 	hauli_extent_inherit(me, &child->scope->extent);
-	err = child->fn(child->arg);
+	err = call(child->fn, child->arg);
 	hauli_go_on_at_home(hauli_here(), me);
 	if (hauli_extent_of(me) != &child->scope->extent)
 		hauli_misuse("haul_scope_spawn", IN_A_BLOCK);
@@ -168,7 +177,7 @@ static void *work(void *arg)
 	hauli_extent_inherit(me, &r->scope->extent);
 	hauli_go_on_at_home(hauli_here(), me);
 	hauli_extent_enter(me, &r->extent, false);
-	err = r->fn(r->arg);
+	err = call(r->fn, r->arg);
 	hauli_go_on_at_home(hauli_here(), me);
 	if (hauli_extent_of(me) != &r->extent)
 		hauli_misuse("haul_scope_spawn_on", IN_A_BLOCK);

@@ -44,7 +44,7 @@ MUTATIONS = [
     ('poller_end', 'lib/sched/spawn/life.c', 'a poller that ends leaves its carrier parked',
      'hauli_sleep_end_parked(c);', ';'),
     ('carrier_end', 'lib/sched/run/round.c', 'a carrier ends while it is being called',
-     'run_unshared(c); hauli_sleep_quiesce(c);', 'run_unshared(c);'),
+     'run_by_itself(c); hauli_sleep_quiesce(c);', 'run_by_itself(c);'),
 ]
 
 ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',

@@ -22,6 +22,14 @@ static inline enum haul_steal runtime_steal_setting(void)
 	return HAUL_STEAL_OFF;
 }
 
+/* HAUL_RESCUE=MICROSECONDS: where they steal, slices that last so long are left behind. */
+static inline uint64_t runtime_rescue_setting(enum haul_steal steal)
+{
+	const char *us = getenv("HAUL_RESCUE");
+
+	return us && steal != HAUL_STEAL_OFF ? strtoull(us, NULL, 10) * HAUL_US : 0;
+}
+
 /* machine: a synthetic description for hwloc, or NULL. */
 static inline struct haul_runtime *runtime_start_stealing(
 	unsigned carriers, const char *machine, enum haul_steal steal)
@@ -33,8 +41,10 @@ static inline struct haul_runtime *runtime_start_stealing(
 
 	ck_assert_msg(haul_plan_create(&plan, &opts, why, sizeof(why)) == 0, "%s", why);
 	ck_assert_int_eq(haul_start(&rt,
-				 &(struct haul_runtime_opts){
-					 .plan = plan, .steal = steal, .watchdog_ns = HAUL_FOREVER},
+				 &(struct haul_runtime_opts){.plan = plan,
+					 .steal = steal,
+					 .rescue_after_ns = runtime_rescue_setting(steal),
+					 .watchdog_ns = HAUL_FOREVER},
 				 NULL, 0),
 		0);
 	haul_plan_destroy(plan);

@@ -473,7 +473,7 @@ END_TEST
 static void crash(void *arg)
 {
 	const int refused[] = {-1, 0, SIGRTMAX + 1, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
-		SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGRTMAX - 2, 32};
+		SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGRTMAX - 2, SIGRTMAX - 3, 32};
 
 	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		ck_assert_int_eq(haul_dump_on_signal(refused[i]), -EINVAL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine that continues in another thread after a switch: haul_carrier_self() must return the
+ * A coroutine that continues in another thread after a switch: hauli_self() must return the
  * carrier where it runs now. A direct read of a thread-local may not: the compiler keeps its
  * address across the switch. The result of the direct read is shown, not judged. Built at -O3 -fPIC
  * by each compiler; speaks TAP.
@@ -39,11 +39,11 @@ static void body(void *pass)
 	for (int i = 0;; i++) {
 		int here = i % 2, there = !here;
 
-		wrong += haul_carrier_self() != &carriers[here];
+		wrong += hauli_self() != &carriers[here];
 		wrong += hauli_here() != &carriers[here];
 		wrong_direct += which != here;
 		suspend(&threads[here]);
-		wrong += haul_carrier_self() != &carriers[there];
+		wrong += hauli_self() != &carriers[there];
 		wrong += hauli_here() != &carriers[there];
 		wrong_direct += which != there;
 	}
@@ -83,7 +83,7 @@ int main(void)
 	pthread_join(other, NULL);
 	printf("1..1\n# %s: a direct read of a thread-local was wrong %u times of %d\n",
 		__VERSION__, wrong_direct, ROUNDS);
-	printf("%s 1 - haul_carrier_self() is right after each of %d changes of thread\n",
+	printf("%s 1 - hauli_self() is right after each of %d changes of thread\n",
 		wrong ? "not ok" : "ok", ROUNDS);
 	return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -35,6 +35,7 @@ struct hauli_app {
 	uint64_t stack_size;
 	bool stack_marks;
 	uint64_t poll_interval; /* ns; 0: the default */
+	uint64_t rescue; /* ns; 0: off */
 	uint64_t duration;
 	uint64_t packets;
 	uint64_t period;

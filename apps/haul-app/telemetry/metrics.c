@@ -125,6 +125,8 @@ static const struct {
 		offsetof(struct haul_carrier_stats, long_slices)},
 	{"haul_carrier_foreign_waits", "Slices that kept the thread in a system call.",
 		offsetof(struct haul_carrier_stats, foreign_waits)},
+	{"haul_carrier_rescues", "Slices left behind, while another thread served the carrier.",
+		offsetof(struct haul_carrier_stats, rescues)},
 };
 
 static void add_sched(struct page *p, struct haul_runtime *rt)

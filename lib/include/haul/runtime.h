@@ -104,6 +104,23 @@ struct haul_runtime_opts {
 	 * hibernates.
 	 */
 	uint64_t hibernate_after_ns;
+	/*
+	 * Rescue: when a slice of a coroutine has lasted that long, one of `rescuers` spare threads
+	 * takes its carrier, with run queue, timers and poller, and serves it until the slice ends;
+	 * the coroutine goes on meanwhile, on the thread that it has. It is like a stolen coroutine
+	 * then, so only with stealing, and it runs beside others of its home: what pinned
+	 * coroutines are spared. Not rescued are carriers that run a poller's own code (burst
+	 * handlers, sources), a pinned coroutine, a block of HAUL_NO_SUSPEND(), a call of the
+	 * library, or a slice that has used haul_local_get() or haul_local_set(). The thread under
+	 * a carrier may change at each suspension, also for pinned coroutines. Where no CPU is
+	 * idle, the kernel shares those there are among the threads. Interrupts system calls of the
+	 * coroutine by SIGRTMAX - 3, once for each rescue; those that are not restarted return
+	 * EINTR. Handlers with an order of flows compute its key for each packet, and a thread
+	 * looks at the carriers four times in that time, 500 times a second while they are idle.
+	 * Not with ThreadSanitizer. 0: off.
+	 */
+	uint64_t rescue_after_ns;
+	unsigned rescuers; /* at most 256; 0: as many as carriers */
 	enum haul_fds fds;
 	/* Each carrier keeps a timeline of at least that many last events, of 16 bytes each
 	 * (haul/trace.h): 1,024 to 2^28. 0: none, and no memory for it. */
@@ -166,7 +183,7 @@ HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
  * the first one, before it creates others. Returns 0, or:
  *	-EINVAL	sig is no signal; one of a fault, which must end the program (SIGSEGV, SIGBUS,
  *		SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT); one that has no handler (SIGKILL,
- *		SIGSTOP, those of the C library); or haul's own, SIGRTMAX - 2
+ *		SIGSTOP, those of the C library); or haul's own, SIGRTMAX - 2 and - 3
  *	-EAGAIN	no thread
  */
 HAUL_API int haul_dump_on_signal(int sig);
@@ -219,6 +236,9 @@ struct haul_carrier_stats {
 	/* that ended to: those of other homes, too, if it has stolen them. The sum of hibernations
 	 * of all carriers less that of thaws is the number that hibernates now. */
 	uint64_t thaws;
+	/* Slices that were left behind (haul_runtime_opts.rescue_after_ns); and that were not, each
+	 * time that it was tried. */
+	uint64_t rescues, rescues_refused;
 };
 
 /* Copies the counters of c into *st. Any thread. */

@@ -61,7 +61,8 @@ bool hauli_dump_refuses(int sig)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (sig == faults[i])
 			return true;
-	return sig <= 0 || sig > SIGRTMAX || sig == HAULI_SNAPSHOT_SIGNAL;
+	return sig <= 0 || sig > SIGRTMAX || sig == HAULI_SNAPSHOT_SIGNAL ||
+		sig == HAULI_STRAY_SIGNAL;
 }
 
 /* Under the lock of the process. After a fork(), forgets the threads: they are the parent's. */

@@ -77,8 +77,8 @@ static bool all_others_join(const struct haul_runtime *rt, unsigned watchdogs)
 
 	return join > 0 && hauli_pool_is_at_rest(&idle) &&
 		threads() ==
-		rt->nb_carriers + watchdogs + hauli_dump_threads() + hauli_trace_threads() + idle +
-			join &&
+		rt->nb_carriers + rt->rescuers + watchdogs + hauli_dump_threads() +
+			hauli_trace_threads() + idle + join &&
 		hauli_pool_is_at_rest(&idle_still) && idle_still == idle;
 }
 
@@ -92,8 +92,8 @@ static uint64_t bit_of(int sig)
 static bool handles_signals(void)
 {
 	const uint64_t harmless = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) |
-		bit_of(SIGILL) | bit_of(SIGABRT) | bit_of(HAULI_SNAPSHOT_SIGNAL) | bit_of(32) |
-		bit_of(33);
+		bit_of(SIGILL) | bit_of(SIGABRT) | bit_of(HAULI_SNAPSHOT_SIGNAL) |
+		bit_of(HAULI_STRAY_SIGNAL) | bit_of(32) | bit_of(33);
 	FILE *status = fopen("/proc/self/status", "re");
 	uint64_t caught = ~UINT64_C(0);
 	char line[256];
@@ -114,6 +114,8 @@ struct look {
 static bool all_sleep(const struct haul_runtime *rt, struct look *look)
 {
 	*look = (struct look){.next_at = HAULI_NEVER};
+	if (hauli_u64_shared_get(&rt->strays) > 0)
+		return false;
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {
 		struct haul_carrier *c = &rt->carriers[i];
 		uint64_t at;

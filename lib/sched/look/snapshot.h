@@ -13,6 +13,7 @@
 #define HAULI_SHOT_DEPTH 24
 /* glibc uses the first real-time signals, valgrind the last one. */
 #define HAULI_SNAPSHOT_SIGNAL (SIGRTMAX - 2)
+#define HAULI_STRAY_SIGNAL (SIGRTMAX - 3) /* of run/stray.c */
 
 struct hauli_shot {
 	/* set by the caller; NULL: the coroutine that runs, unless it is the poller */

@@ -22,16 +22,17 @@
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
 #include "sched/run/hibernate.h"
+#include "sched/run/rescue.h"
 #include "sched/run/stop.h"
 #include "sched/spawn/spawn_records.h"
 #include "sched/state/exceptions.h"
-#include "sched/state/local.h"
 #include "sched/state/ready.h"
 #include "sched/state/self.h"
 #include "sched/state/traced.h"
 #include "sched/steal/sleep.h"
 #include "sched/steal/steal.h"
 #include "sched/wait/join.h"
+#include "sched/wait/local.h"
 #include "sched/wait/suspend.h"
 
 static void expire(struct haul_carrier *c, struct haul_coro *co)
@@ -136,6 +137,8 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	start = hauli_ticks();
 	if (!works)
 		hauli_stopwatch_start(&c->counts.work, start);
+	if (steals)
+		c->run.batch_works = !works;
 	do {
 		if (steals)
 			hauli_steal_batch_begins(c, start + spent);
@@ -273,10 +276,14 @@ static __attribute__((noinline)) void run_stealing(struct haul_carrier *c)
 		round_once(c, true);
 }
 
-int hauli_round_main(void *arg)
+static void run_rescued(struct haul_carrier *c)
 {
-	struct haul_carrier *c = arg;
+	while (!hauli_rescue_is_over(c))
+		round_once(c, true);
+}
 
+static void run_by_itself(struct haul_carrier *c)
+{
 	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
@@ -290,12 +297,22 @@ int hauli_round_main(void *arg)
 		run_stealing(c);
 	else
 		run_unshared(c);
+	hauli_overflow_thread_fini();
+	hauli_co_fini_thread(&c->run.loop);
+}
+
+int hauli_round_main(void *arg)
+{
+	struct haul_carrier *c = arg;
+
+	if (c->rescue)
+		hauli_rescue_run(c, run_rescued);
+	else
+		run_by_itself(c);
 	hauli_sleep_quiesce(c);
 	if (c->fds.kind)
 		c->fds.kind->close(c);
 	hauli_locals_release(c);
-	hauli_overflow_thread_fini();
-	hauli_co_fini_thread(&c->run.loop);
 	hauli_self_set(NULL);
 	return 0;
 }

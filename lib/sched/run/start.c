@@ -17,6 +17,7 @@
 #include "sched/place/cluster.h"
 #include "sched/place/placing.h"
 #include "sched/run/hibernate.h"
+#include "sched/run/rescue.h"
 #include "sched/run/round.h"
 #include "sched/run/stop.h"
 #include "sched/spawn/life.h"
@@ -214,6 +215,11 @@ static void pool_fini(struct haul_runtime *rt)
 	hauli_pool_release(rt->pool);
 }
 
+static int rescue_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_rescue_init(rt, s->opts);
+}
+
 static int launcher_init(struct haul_runtime *rt, const struct start *s)
 {
 	if (!s->opts->launcher)
@@ -287,6 +293,7 @@ static const struct step {
 	{"stealing", groups_init, hauli_groups_fini},
 	{"calls", calls_init, calls_fini},
 	{"pool", pool_init, pool_fini},
+	{"rescue", rescue_init, hauli_rescue_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, end_all},
 	{"list", enlist, hauli_runtime_delist},
@@ -376,6 +383,11 @@ static const char *find_wrong(const struct haul_runtime_opts *opts)
 		return "trace_events: at most 2^28";
 	if (opts->fds > HAUL_FDS_EPOLL)
 		return "fds: no such way to wait";
+	if (opts->rescue_after_ns && opts->steal == HAUL_STEAL_OFF)
+		return "rescue_after_ns: only with stealing, as a rescued carrier's coroutine is "
+		       "like a stolen one";
+	if (opts->rescuers > 256)
+		return "rescuers: at most 256";
 	if (opts->virtual_time && opts->steal != HAUL_STEAL_OFF)
 		return "virtual_time: not with stealing, whose thefts depend on real time";
 	if (l && (!l->launch || !l->join))

@@ -14,6 +14,7 @@
 #include "sched/spawn/life.h"
 
 #include "base/assert.h"
+#include "coro/own.h"
 #include "sched/state/held.h"
 #include "sched/state/self.h"
 #include "sched/state/traced.h"
@@ -210,7 +211,7 @@ static inline __attribute__((always_inline)) struct haul_coro *go_on(struct haul
 	return co;
 }
 
-static void body(void *pass)
+static HAULI_CALLS_PROGRAM void body(void *pass)
 {
 	struct haul_carrier *c = pass;
 	struct haul_coro *me = c->current, *joiner;

@@ -134,6 +134,7 @@ struct hauli_carrier_run {
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
 	struct hauli_u32_published tid; /* of its thread; 0: the thread has not begun */
 	uint64_t round_ticks, poll_ticks; /* constant */
+	bool batch_works; /* the running batch has started the stopwatch of work, and stops it */
 };
 
 /* Read by any thread. */
@@ -144,6 +145,7 @@ struct hauli_carrier_counts {
 	struct hauli_counter arrived; /* spawn messages received */
 	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_counter hibernations, thaws;
+	struct hauli_counter rescues, rescues_refused; /* written by the thread that asks */
 	/* The time spent in coroutines, and in a poller that reports its work (glue.h). */
 	struct hauli_stopwatch work;
 };
@@ -183,6 +185,8 @@ struct hauli_carrier_steal {
 	bool has_stolen; /* ready coroutines here may be stolen ones */
 	bool lacks_memory; /* the theft under way takes no more */
 	bool rests; /* it takes nothing from others (rest.c) */
+	/* it stands in for a carrier that has left a coroutine behind (run/stray.c). Constant */
+	bool stray;
 	struct hauli_wish wish; /* that it rests: 0 or 1, by any thread */
 	struct hauli_msg wish_msg; /* tells of it */
 	struct hauli_u64_owned batch_began; /* ticks. Where carriers steal, 0 between batches */
@@ -201,6 +205,8 @@ struct hauli_carrier_stop {
 };
 
 struct hauli_hibernator;
+struct hauli_rescued;
+struct hauli_stray_ask;
 struct hauli_timeline;
 
 struct haul_carrier {
@@ -254,6 +260,12 @@ struct haul_carrier {
 	 * signals */
 	const struct haul_coro *freezes;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
+	/* Where carriers are rescued: the last slice that has asked for a local, by the pops.
+	 * Owner */
+	uint32_t locals_at;
+	/* NULL: it is never rescued. Constant */
+	struct hauli_rescued *rescue; /* run/rescue.c */
+	struct hauli_stray_ask *stray_ask; /* run/stray.c */
 };
 
 HAULI_ASSERT_LINE(struct haul_carrier, run);

@@ -41,6 +41,10 @@ struct haul_runtime {
 	struct hauli_watchdog *watchdog; /* or NULL */
 	struct hauli_pool_user *pool; /* of threads for calls that block */
 	struct hauli_threads *threads; /* of the default launcher, or NULL */
+	struct hauli_rescue *rescue; /* run/rescue.c; or NULL */
+	unsigned rescuers; /* spare threads for it. Constant */
+	/* coroutines that run on a thread that has lost its carrier. Any thread */
+	struct hauli_u64_shared strays;
 
 	/* Any thread. */
 	struct hauli_gate gate; /* passed by spawns from other threads */

@@ -64,11 +64,6 @@ void hauli_self_set(struct haul_carrier *c)
 		haul_inline_here_ = (struct haul_inline_carrier_ *)hauli_carrier_of_thread;
 }
 
-struct haul_carrier *haul_carrier_self(void)
-{
-	return hauli_self();
-}
-
 struct haul_coro *hauli_current(void)
 {
 	struct haul_coro *me = hauli_here()->current;

@@ -73,8 +73,11 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_ops);
 	if (err)
 		return err;
-	/* A single carrier has nothing to steal from. */
-	for (unsigned i = 0; p->members > 1 && i < p->members; i++) {
+	/* A single carrier has nothing to steal from, but what it leaves behind is like a stolen
+	 * coroutine. */
+	if (p->members == 1 && opts->rescue_after_ns == 0)
+		return 0;
+	for (unsigned i = 0; i < p->members; i++) {
 		struct haul_carrier *c = g->members[i];
 
 		c->steal.group = g;

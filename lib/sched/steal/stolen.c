@@ -37,6 +37,13 @@
 
 #define OUTSIDE "called outside a coroutine: there is nothing that could be stolen"
 
+struct haul_carrier *haul_carrier_self(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	return hauli_unlikely(c && c->steal.stray) ? hauli_go_on_at_home(c, c->current) : c;
+}
+
 static inline bool is_nobody(const struct haul_coro *me)
 {
 	return hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY;
@@ -139,11 +146,16 @@ static struct haul_coro *stealable(struct hauli_msg *msg)
 
 static const struct hauli_msg_kind back_msg = {handle, stealable};
 
+void hauli_stolen_mark(struct haul_coro *co)
+{
+	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_STOLEN);
+	co->back = HAULI_BACK_YIELD; /* unless the coroutine sets another value */
+	co->back_msg.kind = &back_msg;
+}
+
 void hauli_stolen_take(struct haul_coro *co)
 {
 	if (!hauli_coro_is_stolen(co))
 		hauli_order_take(hauli_coro_home(co), co);
-	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_STOLEN);
-	co->back = HAULI_BACK_YIELD; /* unless the coroutine sets another value */
-	co->back_msg.kind = &back_msg;
+	hauli_stolen_mark(co);
 }

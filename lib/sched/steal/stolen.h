@@ -15,6 +15,9 @@ static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
  * slice. */
 void hauli_stolen_take(struct haul_coro *co);
 
+/* The same for one that runs and whose carrier leaves it behind (run/stray.c): it has its rank. */
+void hauli_stolen_mark(struct haul_coro *co);
+
 /* Home, when co has come back. Carries out the operation with which its slice ended. */
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sched/wait/no_suspend.h"
+#include "sched/state/no_suspend.h"
 
 #include <haul/carrier.h>
 
 #include "sched/state/exceptions.h"
 #include "sched/state/self.h"
+#include "sched/wait/suspend.h"
 
 _Static_assert(sizeof(struct hauli_no_suspend) <= sizeof(struct haul_no_suspend) &&
 		_Alignof(struct hauli_no_suspend) <= _Alignof(struct haul_no_suspend),
@@ -18,6 +19,8 @@ void haul_no_suspend_begin(struct haul_no_suspend *block, const char *where)
 
 	if (c == &hauli_nowhere)
 		return;
+	if (hauli_unlikely(c->steal.stray))
+		c = hauli_go_on_at_home(c, me);
 	*s = (struct hauli_no_suspend){
 		.outer = c->wait.no_suspend,
 		.where = where,

@@ -5,9 +5,9 @@
  *
  * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so without the
  * theft each stolen coroutine would have run before every coroutine that runs at home later. A
- * theft of an ordered coroutine gives it the next number, its rank. When the owner opens a batch,
- * it notes the number of the last theft that it sees; coroutines that run at home in the batch rank
- * behind that theft.
+ * theft of an ordered coroutine gives it the next even number, its rank. When the owner opens a
+ * batch, it notes the number of the last theft that it sees; coroutines that run at home in the
+ * batch rank behind that theft.
  *
  *	rank of a stolen coroutine     the number of its theft
  *	rank of a coroutine at home    one more than the last number that its batch has seen
@@ -32,11 +32,17 @@
  *   after the thief has released the guard. The owner has held the guard since, so it sees the
  *   number.
  *
+ * A slice that its carrier leaves behind (run/rescue.c) becomes a stolen one while it runs. Its
+ * rank stays that of a coroutine at home in its batch, which is odd: behind the thefts that the
+ * batch has seen, before later ones, which were taken from behind it. The number of the last theft
+ * becomes greater than this rank, so that coroutines of later batches are behind it.
+ *
  * Few coroutines need their key, so it may be computed late (HAULI_ORDER_KEY_ASK): by a thief, for
  * a coroutine that has not begun; and by a coroutine that begins at home while there are members.
  * If there are no members it needs no key: by the first point above, coroutines stolen during its
- * slice belong behind it. After a coroutine has begun its argument may be freed, so its key is not
- * computed any more: if it is stolen then, it is not ordered.
+ * slice belong behind it. But where a carrier may leave it behind, it computes its key in any case.
+ * After a coroutine has begun its argument may be freed, so its key is not computed any more: if it
+ * is stolen then, it is not ordered.
  *
  * No coroutine waits forever: it waits for smaller ranks only, and a remote coroutine ends its
  * slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again before
@@ -106,6 +112,14 @@ void hauli_order_ask_key(void)
 		me->order_key = ask(hauli_coro_home(me), me);
 }
 
+/* The rank of a theft after that of `rank`. */
+static uint32_t next_rank(uint32_t rank)
+{
+	rank += 2;
+	rank += 2 * (rank == 0);
+	return rank;
+}
+
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 	if (co->order_key == HAULI_ORDER_KEY_ASK)
@@ -113,11 +127,34 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 	HAUL_BUG_ON(co->rank != 0); /* else it would be in the list twice */
 	if (co->order_key == 0)
 		return;
-	co->rank = hauli_u32_published_get(&v->steal.orders.taken) + 1;
-	co->rank += co->rank == 0;
+	co->rank = next_rank(hauli_u32_published_get(&v->steal.orders.taken));
 	append(&order_of(v, co)->remote, co);
 	count_members(v, 1);
 	hauli_u32_published_set(&v->steal.orders.taken, co->rank);
+}
+
+void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t seen = c->steal.orders.seen, taken;
+	struct haul_coro **at;
+
+	if (co->order_key == HAULI_ORDER_KEY_ASK)
+		co->order_key = 0;
+	HAUL_BUG_ON(co->rank != 0);
+	if (co->order_key == 0)
+		return;
+	hauli_ring_hold(&c->runq.ring);
+	co->rank = seen + 1;
+	at = &order_of(c, co)->remote;
+	while (*at && is_before((*at)->rank, co->rank))
+		at = &(*at)->order_next;
+	co->order_next = *at;
+	*at = co;
+	count_members(c, 1);
+	taken = hauli_u32_published_get(&c->steal.orders.taken);
+	if (taken == seen)
+		hauli_u32_published_set(&c->steal.orders.taken, next_rank(seen));
+	hauli_ring_release(&c->runq.ring);
 }
 
 /* The first in the line, if it waits and no stolen coroutine has a smaller rank; else NULL. */

@@ -35,13 +35,16 @@ void hauli_order_ask_key(void);
 /* Called by a coroutine as it begins: gets its key if coroutines of its home may be stolen. */
 static inline void hauli_order_begins(const struct haul_carrier *home)
 {
-	if (hauli_unlikely(hauli_order_any_remote(home)))
+	if (hauli_unlikely(hauli_order_any_remote(home) || home->rescue))
 		hauli_order_ask_key();
 }
 
 /* Thief, under the guard of the ring of v, the home of co. Gives co its rank. Must be called in
  * the order of the thefts. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
+
+/* Owner, whose running coroutine co was at home and is left behind: gives it its rank. */
+void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co);
 
 /* Home, when co is back and has ended its slice: others need not wait for it any more. */
 void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co);

@@ -3,8 +3,8 @@
 
 #include "sched/mail/mail.h"
 #include "sched/state/group.h"
+#include "sched/state/no_suspend.h"
 #include "sched/state/self.h"
-#include "sched/wait/no_suspend.h"
 
 void hauli_may_suspend(const struct haul_coro *me, const char *call)
 {

@@ -5,8 +5,8 @@
  * yield tests no flag, but takes a slow path if an exception is being handled: so in a block it
  * finds one.
  */
-#ifndef HAULI_SCHED_WAIT_NO_SUSPEND_H
-#define HAULI_SCHED_WAIT_NO_SUSPEND_H
+#ifndef HAULI_SCHED_STATE_NO_SUSPEND_H
+#define HAULI_SCHED_STATE_NO_SUSPEND_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of each carrier. The first haul_local_set() of a key gives it an index, for all
  * carriers. */
-#include "sched/state/local.h"
+#include "sched/wait/local.h"
 
 #include <errno.h>
 
@@ -10,6 +10,7 @@
 #include "base/forks.h"
 #include "conc/word.h"
 #include "sched/state/self.h"
+#include "sched/wait/suspend.h"
 
 #define NO_KEY "the key is NULL"
 
@@ -41,6 +42,19 @@ static int enter(struct haul_local *key)
 	return index;
 }
 
+/* The carrier, which cannot leave the caller behind in this slice, as the caller may use its values
+ * until then. */
+static struct haul_carrier *carrier_here(void)
+{
+	struct haul_carrier *c = hauli_here();
+
+	if (hauli_unlikely(c->steal.stray))
+		c = hauli_go_on_at_home(c, c->current);
+	if (c->rescue)
+		c->locals_at = hauli_ring_popped(&c->runq.ring);
+	return c;
+}
+
 void *haul_local_get(const struct haul_local *key)
 {
 	int index;
@@ -49,12 +63,12 @@ void *haul_local_get(const struct haul_local *key)
 	index = index_of(key);
 	/* On a thread that is no carrier this reads the stand-in's values, all of which are
 	 * NULL. */
-	return index < 0 ? NULL : hauli_here()->locals[index];
+	return index < 0 ? NULL : carrier_here()->locals[index];
 }
 
 int haul_local_set(struct haul_local *key, void *value)
 {
-	struct haul_carrier *c = hauli_here();
+	struct haul_carrier *c = carrier_here();
 	int index;
 
 	HAUL_MISUSE_IF(!key, NO_KEY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of each carrier (haul/carrier.h). */
-#ifndef HAULI_SCHED_STATE_LOCAL_H
-#define HAULI_SCHED_STATE_LOCAL_H
+#ifndef HAULI_SCHED_WAIT_LOCAL_H
+#define HAULI_SCHED_WAIT_LOCAL_H
 
 struct haul_carrier;
 

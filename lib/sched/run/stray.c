@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: a coroutine that its carrier leaves behind is like one that was stolen at the begin of
+ * this slice (steal/stolen.c): its thread stands for a thief, and what the coroutine asks for is
+ * done by its home. So every call of the library does for it what it does for a stolen one; only
+ * what belongs to the carrier that runs it, its number and its locals, brings it home first.
+ *
+ * When may it be left behind? The signal may interrupt the thread anywhere, and nothing in haul
+ * expects that its carrier is another's from one instruction to the next. So the handler unwinds
+ * the call stack: the innermost frames must be the program's, also libraries it calls; then comes
+ * one of a function that calls nothing outside of haul but the program (HAULI_CALLS_PROGRAM), and
+ * then those in which the coroutine has begun. A frame of haul between frames of the program would
+ * be a call of the library, which may hold what belongs to the carrier.
+ *
+ *	a burst handler, a poller, a block of HAUL_NO_SUSPEND()   has its carrier for itself
+ *	a pinned coroutine                                        the same, in each slice
+ *	a slice that has asked for a local                        may use the value until it ends
+ *	the call stack cannot be unwound, or is too deep          refused
+ *
+ * Hand-over. The thread waits in the handler from its answer until the other thread, which owns the
+ * carrier from the answer on, has marked the coroutine. So in each step of it one thread acts:
+ *
+ *	the asking thread           the carrier's thread
+ *	asked: given; signal
+ *	                            asked: taken. here = the stand-in
+ *	                            answered: set
+ *	owns the carrier; marks
+ *	taken: set
+ *	                            the coroutine goes on
+ *
+ *	The carrier's data before the answer are seen behind it (completion.E1), and the coroutine's
+ *	    new flags and rank by its thread behind `taken`, likewise.
+ *	A thread that gives up takes `asked` itself: the handler, late, finds nothing asked.
+ *
+ * ThreadSanitizer calls handlers later than the signal, where the interrupted registers are of no
+ * use: with it nothing is left behind.
+ *
+ * Tests: tests/unit/rescue.c, and stress tests with HAUL_RESCUE.
+ */
+#include "sched/run/stray.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "coro/interrupted.h"
+#include "coro/own.h"
+#include "coro/trace.h"
+#include "sched/look/snapshot.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+#include "sched/state/traced.h"
+#include "sched/steal/steal.h"
+#include "sched/steal/stolen.h"
+#include "sched/wait/order.h"
+#include "sched/wait/suspend.h"
+
+#define WAIT_NS (2 * HAUL_MS) /* for a thread that has no CPU, or serves the carrier no more */
+#define START_BYTES 16 /* at most, of hauli_coro_start() */
+
+static bool is_start(const void *pc)
+{
+	return (uintptr_t)pc - (uintptr_t)hauli_coro_start < START_BYTES;
+}
+
+/* True if the program has been interrupted, and no call of haul is under way. */
+static bool is_program(const ucontext_t *uc, void **pcs)
+{
+	unsigned n, i = 0;
+
+	if (HAULI_TSAN || hauli_own_has((void *)hauli_interrupted_pc(uc)))
+		return false;
+	n = hauli_trace_interrupted(uc, pcs, HAULI_STRAY_DEPTH);
+	while (i < n && !hauli_own_has(pcs[i]))
+		i++;
+	if (i == n || !hauli_own_calls_program(pcs[i]))
+		return false;
+	while (i + 1 < n && hauli_own_has(pcs[i]))
+		i++;
+	return i > 0 && i + 1 == n && is_start(pcs[i]);
+}
+
+static bool may_be_left(const struct haul_carrier *c, const struct haul_coro *co)
+{
+	const uint8_t others =
+		(uint8_t) ~(HAULI_FLAG_STOLEN | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED);
+
+	return co && !co->pinned && !(hauli_u8_shared_get(&co->flags) & others) &&
+		hauli_coro_state(co) == HAULI_CORO_READY && co->co.stack && co != c->freezes &&
+		!c->wait.no_suspend && !hauli_ptr_published_get(&c->left) &&
+		c->locals_at != hauli_ring_popped(&c->runq.ring);
+}
+
+/* The thread goes on as the stand-in, which is in the place of c. */
+static void stand_in(struct haul_carrier *c, struct haul_carrier *s, struct haul_coro *co)
+{
+	s->cluster = c->cluster;
+	s->cluster_idx = c->cluster_idx;
+	s->place = c->place;
+	s->steal.group = c->steal.group;
+	s->steal.group_idx = c->steal.group_idx;
+	s->current = co;
+	hauli_self_set(s);
+}
+
+static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const ucontext_t *uc)
+{
+	struct haul_coro *co = c->current;
+	struct hauli_completion taken;
+	bool leaves = ask->popped == hauli_ring_popped(&c->runq.ring) && may_be_left(c, co) &&
+		is_program(uc, ask->pcs);
+
+	if (!leaves) {
+		hauli_completion_set(&ask->answered);
+		return;
+	}
+	hauli_completion_init(&taken);
+	ask->taken = &taken;
+	ask->co = co;
+	stand_in(c, ask->stand_in, co);
+	hauli_completion_set(&ask->answered);
+	hauli_completion_wait(&taken);
+}
+
+static void handle(int sig, siginfo_t *info, void *uc)
+{
+	struct haul_carrier *c = hauli_self();
+	int err = errno;
+
+	if (c && c->stray_ask && info->si_code == SI_TKILL &&
+		hauli_permit_take_remote(&c->stray_ask->asked))
+		answer(c, c->stray_ask, uc);
+	errno = err;
+}
+
+int hauli_stray_init(void)
+{
+	struct sigaction sa = {
+		.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+
+	if (!hauli_own_init())
+		return -ENOMEM;
+	hauli_trace_init();
+	sigemptyset(&sa.sa_mask);
+	sigaction(HAULI_STRAY_SIGNAL, &sa, NULL);
+	return 0;
+}
+
+static bool is_answered(struct hauli_stray_ask *ask)
+{
+	struct timespec until = hauli_monotonic_in(WAIT_NS);
+
+	if (hauli_completion_wait_until(&ask->answered, &until))
+		return true;
+	if (hauli_permit_take_remote(&ask->asked))
+		return false;
+	hauli_completion_wait(&ask->answered); /* the handler has begun */
+	return true;
+}
+
+bool hauli_stray_ask(struct haul_carrier *c, struct hauli_stray_ask *ask)
+{
+	pid_t tid = (pid_t)hauli_u32_published_get(&c->run.tid);
+
+	ask->co = NULL;
+	hauli_completion_init(&ask->answered);
+	hauli_permit_give(&ask->asked);
+	if (syscall(SYS_tgkill, getpid(), tid, HAULI_STRAY_SIGNAL) != 0 &&
+		hauli_permit_take_remote(&ask->asked))
+		return false;
+	return is_answered(ask) && ask->co;
+}
+
+/* What run_batch() and run_ready() (round.c) do behind a batch, but for what they learn of it. */
+static void end_batch(struct haul_carrier *c)
+{
+	hauli_traced_loop(c);
+	c->wait.path = HAULI_PATH_SLOW;
+	hauli_runq_close(&c->runq);
+	hauli_steal_batch_ended(c);
+	if (c->run.batch_works && hauli_stopwatch_runs(&c->counts.work))
+		hauli_stopwatch_stop(&c->counts.work, hauli_ticks());
+}
+
+void hauli_stray_taken(struct haul_carrier *c, struct hauli_stray_ask *ask)
+{
+	struct haul_coro *co = ask->co;
+
+	c->current = NULL;
+	end_batch(c);
+	if (!hauli_coro_is_stolen(co))
+		hauli_order_leave_behind(c, co);
+	hauli_stolen_mark(co);
+	hauli_completion_set(ask->taken);
+}
+
+void hauli_stray_ended(struct haul_carrier *stand_in)
+{
+	hauli_arrive(stand_in);
+	hauli_self_set(NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A slice that its carrier leaves behind: the thread goes on with the coroutine, as a thief would,
+ * and another thread takes the carrier. stray.c
+ */
+#ifndef HAULI_SCHED_RUN_STRAY_H
+#define HAULI_SCHED_RUN_STRAY_H
+
+#include "conc/completion.h"
+#include "sched/state/carrier.h"
+
+#define HAULI_STRAY_DEPTH 128
+
+/* What a thread asks that of a carrier. One at a time for each carrier. */
+struct hauli_stray_ask {
+	struct hauli_permit asked; /* taken by the handler, or by the asking thread that gives up */
+	struct hauli_completion answered;
+	/* on the stack of the handler, which waits for it: another thread may ask before the
+	 * handler has seen it set */
+	struct hauli_completion *taken;
+	uint32_t popped; /* the slice, by the pops of the run queue */
+	struct haul_coro *co; /* the answer: the coroutine left behind; NULL: none */
+	/* for it: runs it in place of the carrier. Set by the carrier's thread */
+	struct haul_carrier *stand_in;
+	void *pcs[HAULI_STRAY_DEPTH]; /* the handler's */
+};
+
+/* Installs the handler of the signal. 0 or -ENOMEM. */
+int hauli_stray_init(void);
+
+/*
+ * Asks the thread of carrier c to leave the slice ask->popped behind. True: it does, and waits in
+ * the handler of the signal until hauli_stray_taken(); the caller is c's owner from here on. False:
+ * that slice is over, or must not be left behind now.
+ */
+bool hauli_stray_ask(struct haul_carrier *c, struct hauli_stray_ask *ask);
+
+/* Marks the coroutine as stolen, and ends the batch of c, whose owner the caller is. The thread
+ * goes on with the coroutine. */
+void hauli_stray_taken(struct haul_carrier *c, struct hauli_stray_ask *ask);
+
+/* Called in the context that a stand-in has switched to: its coroutine goes home, or has ended. */
+void hauli_stray_ended(struct haul_carrier *stand_in);
+
+#endif
