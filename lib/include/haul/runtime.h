@@ -116,8 +116,8 @@ struct haul_runtime_opts {
 	 * idle, the kernel shares those there are among the threads. Interrupts system calls of the
 	 * coroutine by SIGRTMAX - 3, once for each rescue; those that are not restarted return
 	 * EINTR. Handlers with an order of flows compute its key for each packet, and a thread
-	 * looks at the carriers four times in that time, 500 times a second while they are idle.
-	 * Not with ThreadSanitizer. 0: off.
+	 * looks at the carriers: four times in that time while coroutines run, once while some have
+	 * run lately, 500 times a second else. Not with ThreadSanitizer. 0: off.
 	 */
 	uint64_t rescue_after_ns;
 	unsigned rescuers; /* at most 256; 0: as many as carriers */

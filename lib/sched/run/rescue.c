@@ -29,13 +29,15 @@
  * reads `wanted`, before it may sleep. So either the own thread sees the note and sends anew, or
  * the server sees the wish.
  *
- * The watching thread looks four times in the longest slice while coroutines run, and more rarely
- * while none does. It tells slices apart by the counts of rounds and pops.
+ * The watching thread looks four times in the longest slice while it finds coroutines that run, once
+ * while some have run since the last look, and more rarely while none has. It tells slices apart by
+ * the counts of rounds and pops.
  */
 #include "sched/run/rescue.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -54,7 +56,7 @@
 #include "topo/pin.h"
 
 #define LOOKS 4 /* in the longest slice */
-#define RAREST (2 * HAUL_MS) /* between two looks while no coroutine runs */
+#define RAREST (2 * HAUL_MS) /* between two looks while no coroutines run */
 #define SHORTEST (10 * HAUL_US) /* between two looks */
 #define STACK_CLASS 4 /* of the rounds: 248 KiB, of which pages are used that are touched */
 
@@ -153,19 +155,26 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 	return c->current;
 }
 
-/* True if c's slice has lasted too long. *runs: a coroutine runs there. */
-static bool is_late(struct hauli_rescue *r, struct haul_carrier *c, uint64_t now, bool *runs)
+/* What coroutines have done since the last look. */
+enum life { NOTHING, HAVE_RUN, RUN };
+
+/* True if c's slice has lasted too long. *life becomes that of c if it is more. */
+static bool is_late(struct hauli_rescue *r, struct haul_carrier *c, uint64_t now, enum life *life)
 {
 	struct hauli_rescued *seen = c->rescue;
 	const struct haul_coro *co = running_on(c);
 	uint64_t n = hauli_counter_read(&c->counts.rounds);
 	uint32_t popped = hauli_ring_popped(&c->runq.ring);
 
-	if (!co || hauli_coro_is_poller(co))
-		return false;
-	*runs = true;
 	if (hauli_u32_published_get(&seen->asks))
 		return false;
+	if (!co || hauli_coro_is_poller(co)) {
+		if (popped != seen->popped && *life == NOTHING)
+			*life = HAVE_RUN;
+		seen->popped = popped;
+		return false;
+	}
+	*life = RUN;
 	if (popped != seen->popped || n != seen->rounds_seen) {
 		seen->popped = popped;
 		seen->rounds_seen = n;
@@ -182,18 +191,27 @@ static void begin_to_ask(struct haul_carrier *c)
 	c->rescue->ask.popped = c->rescue->popped;
 }
 
-static struct haul_carrier *find_late(struct hauli_rescue *r, bool *runs)
+static struct haul_carrier *find_late(struct hauli_rescue *r, enum life *life)
 {
 	struct haul_carrier *late = NULL;
 
-	*runs = false;
+	*life = NOTHING;
 	for (unsigned i = 0; i < r->rt->nb_carriers && !late; i++) {
 		struct haul_carrier *c = &r->rt->carriers[i];
 
-		if (hauli_u32_published_get(&c->run.tid) && is_late(r, c, hauli_ticks(), runs))
+		if (hauli_u32_published_get(&c->run.tid) && is_late(r, c, hauli_ticks(), life))
 			late = c;
 	}
 	return late;
+}
+
+/* The time to the next look, in ns, after one that was `nap` long. */
+static uint64_t next_nap(const struct hauli_rescue *r, uint64_t nap, enum life life)
+{
+	uint64_t most = life == RUN ? r->nap : life == HAVE_RUN ? LOOKS * r->nap : RAREST;
+
+	nap *= 2;
+	return nap < most ? nap : most;
 }
 
 /* Waits for the lock, and then for a late carrier. NULL: the runtime ends. */
@@ -201,16 +219,14 @@ static struct haul_carrier *watch(struct hauli_rescue *r)
 {
 	struct haul_carrier *late = NULL;
 	uint64_t nap = r->nap;
-	bool runs;
+	enum life life;
 
 	pthread_mutex_lock(&r->watch);
-	while (!hauli_u32_published_get(&r->ends) && !(late = find_late(r, &runs))) {
+	while (!hauli_u32_published_get(&r->ends) && !(late = find_late(r, &life))) {
 		struct timespec t = {.tv_nsec = (long)nap};
 
 		nanosleep(&t, NULL);
-		nap = runs ? r->nap : 2 * nap;
-		if (nap > RAREST)
-			nap = RAREST;
+		nap = next_nap(r, nap, life);
 	}
 	if (late)
 		begin_to_ask(late);
@@ -251,11 +267,12 @@ static bool is_given(struct hauli_rescuer *t)
 static bool is_rescued_by_own(struct hauli_rescuer *t, struct haul_carrier *c)
 {
 	struct hauli_rescue *r = t->rescue;
-	bool runs = false, late = false;
+	enum life life = NOTHING;
+	bool late = false;
 
 	if (pthread_mutex_trylock(&r->watch) != 0)
 		return false;
-	if (is_late(r, c, hauli_ticks(), &runs)) {
+	if (is_late(r, c, hauli_ticks(), &life)) {
 		begin_to_ask(c);
 		late = true;
 	}
@@ -303,14 +320,30 @@ void hauli_rescue_run(struct haul_carrier *c, void (*fn)(struct haul_carrier *c)
 	hauli_self_set(c);
 }
 
+/* The CPUs of the process on which no carrier is; all of them if there are no others. A kernel that
+ * sees no cache that two CPUs share does not move a thread that wakes up beside a busy one. */
+static void enter_spare_cpus(const struct haul_runtime *rt)
+{
+	const struct haul_place anywhere = {.cpu = -1, .core = -1, .node = -1};
+	cpu_set_t cpus;
+
+	(void)hauli_place_enter(&anywhere, 0);
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
+		return;
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		if (rt->carriers[i].place.cpu >= 0)
+			CPU_CLR((size_t)rt->carriers[i].place.cpu, &cpus);
+	if (CPU_COUNT(&cpus) > 0)
+		(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 static void *spare(void *arg)
 {
 	struct hauli_rescuer *t = arg;
 	struct hauli_rescue *r = t->rescue;
-	const struct haul_place anywhere = {.cpu = -1, .core = -1, .node = -1};
 	struct haul_carrier *c;
 
-	(void)hauli_place_enter(&anywhere, 0);
+	enter_spare_cpus(r->rt);
 	pthread_setname_np(pthread_self(), "haul-rescue");
 	begin(t);
 	while ((c = watch(r)))
