@@ -29,9 +29,9 @@
  * reads `wanted`, before it may sleep. So either the own thread sees the note and sends anew, or
  * the server sees the wish.
  *
- * The watching thread looks four times in the longest slice while it finds coroutines that run, once
- * while some have run since the last look, and more rarely while none has. It tells slices apart by
- * the counts of rounds and pops.
+ * The watching thread looks four times in the longest slice while it finds coroutines that run,
+ * once while some have run since the last look, and more rarely while none has. It tells slices
+ * apart by the counts of rounds and pops.
  */
 #include "sched/run/rescue.h"
 
