@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutations of how coroutines begin and end: records, and objects that run at once. For
 mutations.py."""
+import mutations_of_rescue
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
@@ -167,4 +168,4 @@ MUTATIONS = [
      'if (hauli_unlikely(target->detached)) return join_again(c, j, tag);', ''),
     ('unit/join_order', 'lib/sched/wait/join.c', 'the end of a coroutine switches to a poller',
      'timed || !hauli_coro_queues(me) ? HAULI_JOIN_TIMED : 0', 'timed ? HAULI_JOIN_TIMED : 0'),
-]
+] + mutations_of_rescue.MUTATIONS

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "sched/state/self.h"
 #include "support/runtime.h"
@@ -113,6 +114,35 @@ START_TEST(timers_go_on)
 	first = spawn(hog, false);
 	join(first);
 	join(timed);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *tells_thread(void *arg)
+{
+	s.step = (unsigned)gettid();
+	return NULL;
+}
+
+static unsigned thread_of_carrier(void)
+{
+	join(spawn(tells_thread, true));
+	return s.step;
+}
+
+START_TEST(the_carrier_comes_back)
+{
+	struct haul_coro *first;
+	unsigned own;
+
+	start(1, 1);
+	own = thread_of_carrier();
+	first = spawn(hog, false);
+	WAIT_UNTIL(s.hogs == 1);
+	ck_assert_uint_ne(thread_of_carrier(), own);
+	s.go = true;
+	join(first);
+	WAIT_UNTIL(thread_of_carrier() == own);
 	runtime_stop(s.rt);
 }
 END_TEST
@@ -254,7 +284,11 @@ static void *calls(void *arg)
 	haul_mutex_unlock(&s.mutex);
 	haul_yield();
 	be_left_behind();
-	EXPECT(haul_local_set(&local, &s) == 0 && haul_local_get(&local) == &s);
+	EXPECT(haul_local_set(&local, &s) == 0);
+	haul_yield();
+	haul_pin();
+	EXPECT(haul_local_get(&local) == &s);
+	haul_unpin();
 	haul_yield();
 	be_left_behind();
 	{
@@ -329,5 +363,6 @@ START_TEST(options_are_checked)
 END_TEST
 
 SUITE_MAIN("rescue", {the_run_queue_goes_on, 1}, {timers_go_on, 1}, {rescuers_are_rescued, 1},
-	{too_few_rescuers, 1}, {what_has_its_carrier_for_itself_is_not_rescued, 3},
-	{calls_of_one_that_was_left_behind, 2}, {a_stop_waits_for_it, 1}, {options_are_checked, 2})
+	{the_carrier_comes_back, 1}, {too_few_rescuers, 1},
+	{what_has_its_carrier_for_itself_is_not_rescued, 3}, {calls_of_one_that_was_left_behind, 2},
+	{a_stop_waits_for_it, 1}, {options_are_checked, 2})

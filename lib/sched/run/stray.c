@@ -82,12 +82,13 @@ static bool is_program(const ucontext_t *uc, void **pcs)
 	return i > 0 && i + 1 == n && is_start(pcs[i]);
 }
 
+/* A pinned coroutine has the flag KEPT, a burst handler HANDLES. */
 static bool may_be_left(const struct haul_carrier *c, const struct haul_coro *co)
 {
 	const uint8_t others =
 		(uint8_t) ~(HAULI_FLAG_STOLEN | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED);
 
-	return co && !co->pinned && !(hauli_u8_shared_get(&co->flags) & others) &&
+	return co && !(hauli_u8_shared_get(&co->flags) & others) &&
 		hauli_coro_state(co) == HAULI_CORO_READY && co->co.stack && co != c->freezes &&
 		!c->wait.no_suspend && !hauli_ptr_published_get(&c->left) &&
 		c->locals_at != hauli_ring_popped(&c->runq.ring);
