@@ -11,7 +11,8 @@
 #include <haul-sim/net.h>
 
 #define CLIENTS_MAX 16
-#define RECOVERY 20 /* simulated seconds: what began with faults is over then */
+/* Simulated seconds: what began with faults is over then, also a wrong neighbour (faults.c). */
+#define RECOVERY 60
 
 static struct clients kind;
 static struct client clients[CLIENTS_MAX];

@@ -18,7 +18,7 @@
 #define SERVERS 3
 #define NAMES 40
 #define TROUBLE 60 /* simulated seconds */
-#define CALM 40
+#define CALM 80
 
 int haul_dns_main(int argc, char **argv);
 int haul_dns_main_2(int argc, char **argv); /* the same, with variables of its own */

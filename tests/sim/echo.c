@@ -15,7 +15,7 @@
 
 #define CLIENTS 5
 #define TROUBLE 60 /* simulated seconds */
-#define CALM 40
+#define CALM 80
 #define ROOM 1400
 #define TRIES 8 /* also without faults links lose */
 
