@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clients.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,8 @@
 
 #include <haul-sim/main.h>
 #include <haul-sim/net.h>
+
+#include "networks.h"
 
 #define CLIENTS_MAX 16
 /* Simulated seconds: what began with faults is over then, also a wrong neighbour (faults.c). */
@@ -113,11 +114,7 @@ unsigned clients_run(unsigned trouble, unsigned calm_s)
 	unsigned answered = 0;
 
 	sleep(1); /* simulated, as the others */
-	haul_sim_faults_start();
-	sleep(trouble); /* simulated */
-	haul_sim_faults_stop();
-	haul_sim_net("heal");
-	sleep(RECOVERY); /* simulated */
+	networks_trouble(trouble, RECOVERY);
 	calm = true;
 	sleep(calm_s - RECOVERY); /* simulated */
 	for (unsigned i = 0; i < kind.n; i++)
@@ -138,14 +135,12 @@ unsigned clients_run(unsigned trouble, unsigned calm_s)
 
 void program_ends(const char *name)
 {
-	struct haul_sim_link_stats st;
+	const char *forgets;
 
 	haul_sim_signal(name, SIGTERM);
 	if (haul_sim_wait(name) != 0)
 		haul_sim_fail("%s does not end well", name);
-	haul_sim_net_get_stats(&st);
-	if (st.sent + st.duplicated != st.arrived + st.lost + st.in_flight)
-		haul_sim_fail("of %" PRIu64 " frames and %" PRIu64 " copies %" PRIu64
-			      " arrived, %" PRIu64 " are lost, %" PRIu64 " on their way",
-			st.sent, st.duplicated, st.arrived, st.lost, st.in_flight);
+	forgets = networks_conserve(NULL);
+	if (forgets)
+		haul_sim_fail("%s", forgets);
 }

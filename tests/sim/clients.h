@@ -31,7 +31,7 @@ struct clients {
 
 /* Without faults: starts them. */
 void clients_start(const struct clients *kind);
-/* Faults, then none: simulated seconds, of calm at least 21. Ends the clients, and returns the
+/* Faults, then none: simulated seconds, of calm more than 60. Ends the clients, and returns the
  * number of answers. */
 unsigned clients_run(unsigned trouble, unsigned calm);
 /* Sends payload, and waits for c->came for up to two seconds; so often. */

@@ -13,6 +13,7 @@
 
 #include "../../apps/haul-dns/wire.h"
 #include "clients.h"
+#include "networks.h"
 
 #define CLIENTS 5
 #define SERVERS 3
@@ -227,11 +228,6 @@ int main(int argc, char **argv)
 		{"chain", chain, "all", 0},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

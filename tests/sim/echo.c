@@ -4,7 +4,6 @@
  * of IPv4 and IPv6. What comes back is what was sent; and once faults have stopped, all of it
  * comes.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <haul-dpdk/flow.h>
@@ -12,6 +11,7 @@
 #include <haul-sim/net.h>
 
 #include "clients.h"
+#include "networks.h"
 
 #define CLIENTS 5
 #define TROUBLE 60 /* simulated seconds */
@@ -120,11 +120,6 @@ int main(int argc, char **argv)
 		{"pings", pings, "all", 0},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

@@ -15,6 +15,8 @@
 #include <haul/haul.h>
 #include <haul/net.h>
 
+#include "networks.h"
+
 #define CLIENTS 6
 #define TROUBLE 60 /* seconds with faults */
 /* Until all is well again: a wrong address that a flipped bit has brought is believed for 45 s
@@ -42,21 +44,6 @@ struct client {
 static struct client clients[CLIENTS];
 static bool calm; /* no faults any more */
 static uint64_t late; /* questions of the calm that were not answered */
-
-static const char *conserves(void *arg)
-{
-	static char line[200];
-	struct haul_sim_link_stats s;
-
-	haul_sim_net_get_stats(&s);
-	if (s.sent + s.duplicated == s.arrived + s.lost + s.in_flight)
-		return NULL;
-	snprintf(line, sizeof(line),
-		"sent %" PRIu64 " duplicated %" PRIu64 ", but arrived %" PRIu64 " lost %" PRIu64
-		" in flight %" PRIu64,
-		s.sent, s.duplicated, s.arrived, s.lost, s.in_flight);
-	return line;
-}
 
 static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 {
@@ -189,7 +176,7 @@ static int run(bool kills)
 {
 	uint64_t seed = haul_sim_seed(), answered = 0;
 
-	haul_sim_always(conserves, NULL);
+	haul_sim_always(networks_conserve, NULL);
 	if (!kills)
 		haul_sim_faults_stop(); /* until all have started */
 	haul_sim_net("switch s; link server s delay=%uus", (unsigned)(seed % 1000));
@@ -208,11 +195,8 @@ static int run(bool kills)
 		haul_sim_host(name, client, &clients[i]);
 	}
 	usleep(1000); /* simulated */
-	haul_sim_faults_start();
-	sleep(TROUBLE); /* simulated */
-	haul_sim_faults_stop();
-	haul_sim_net("heal");
-	sleep(RECOVERY); /* simulated: a server starts again, neighbours are asked again */
+	/* Then a server starts again, and neighbours are asked again. */
+	networks_trouble(TROUBLE, RECOVERY);
 	calm = true;
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		haul_sim_net("link c%u s loss=0", i);
@@ -255,11 +239,6 @@ int main(int argc, char **argv)
 			0},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

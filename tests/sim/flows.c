@@ -5,7 +5,6 @@
  * found, as planted.py expects.
  */
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <haul/haul.h>
 #include <haul/net.h>
 
+#include "networks.h"
 #include "numbered.h"
 
 #define CARRIERS 3
@@ -184,11 +184,6 @@ int main(int argc, char **argv)
 		{"own", own, "none", 0},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

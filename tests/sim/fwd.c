@@ -4,7 +4,6 @@
  * hosts that send each other numbered datagrams: all of them pass, and those of a flow in their
  * order. The seed says in which mode, by which handlers, and on how many carriers.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <haul-sim/main.h>
@@ -12,6 +11,7 @@
 #include <haul-sim/node.h>
 
 #include "clients.h"
+#include "networks.h"
 #include "numbered.h"
 
 #define TROUBLE 5 /* simulated seconds */
@@ -75,11 +75,6 @@ int main(int argc, char **argv)
 		{"switch", switches, "all", 0},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

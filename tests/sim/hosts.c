@@ -14,6 +14,8 @@
 #include <haul/haul.h>
 #include <haul/net.h>
 
+#include "networks.h"
+
 static unsigned nb_hosts, seconds;
 static uint64_t asked, answered, given_up;
 
@@ -186,13 +188,8 @@ int main(int argc, char **argv)
 		{"hosts", test, "none", 48 * 3600 * HAUL_S},
 		{NULL, NULL, NULL, 0},
 	};
-	char err[256];
 
 	nb_hosts = number("HOSTS", 20);
 	seconds = number("SECONDS", 60);
-	if (haul_sim_net_init(err, sizeof(err)) != 0) {
-		fprintf(stderr, "%s\n", err);
-		return 4;
-	}
-	return haul_sim_main(argc, argv, tests);
+	return networks_main(argc, argv, tests);
 }

@@ -16,6 +16,8 @@
 #include <rte_byteorder.h>
 #include <rte_udp.h>
 
+#include "networks.h"
+
 #define FLOWS 8
 #define BURST_MOST 16 /* of a flow at once: all flows fit into a ring */
 #define RING 256
@@ -171,11 +173,7 @@ static unsigned end_all(void)
 unsigned numbered_run(unsigned trouble, unsigned calm_s)
 {
 	sleep(1); /* simulated, as the others */
-	haul_sim_faults_start();
-	sleep(trouble); /* simulated */
-	haul_sim_faults_stop();
-	haul_sim_net("heal");
-	sleep(RECOVERY); /* simulated */
+	networks_trouble(trouble, RECOVERY);
 	for (unsigned i = 0; i < nb_ends; i++)
 		memcpy(ends[i].before_calm, ends[i].sent, sizeof(ends[i].sent));
 	calm = true;
