@@ -16,7 +16,7 @@ uint32_t hauli_net_flow(
 	bool ip6, uint8_t protocol, const void *a, uint16_t a_port, const void *b, uint16_t b_port);
 
 /*
- * Who has sent a packet, as a number: its IPv4 address, the first half of its IPv6 address (a host
+ * The sender of a packet, as a number: its IPv4 address, the first half of its IPv6 address (a host
  * may have all addresses of such a net), or without IP its MAC address and the EtherType.
  * *is_control: ARP, ICMP or ICMPv6. Verifies nothing.
  */

@@ -93,7 +93,8 @@ START_TEST(sources_are_counted)
 }
 END_TEST
 
-/* Whoever knows which sources share counters under one secret knows nothing about another. */
+/* An attacker who knows which sources share counters under one secret knows nothing about another
+ * secret. */
 START_TEST(another_secret_is_another_hash)
 {
 	static struct hauli_sketch other;
