@@ -9,57 +9,65 @@
 #include "conc/word.h"
 #include "coro/fiber.h"
 
-struct range {
-	uintptr_t begin, end;
-};
-
 /* By the linker; two ranges for each object file. */
-extern const struct range first[] __asm__("__start_haul_own")
+extern const struct hauli_code first[] __asm__("__start_haul_own")
 	__attribute__((weak, visibility("hidden")));
-extern const struct range last[] __asm__("__stop_haul_own")
+extern const struct hauli_code last[] __asm__("__stop_haul_own")
 	__attribute__((weak, visibility("hidden")));
 
 /* Sorted, and without gaps that hold no code of others. Written once, before it is published. */
-static struct range *ranges;
+static struct hauli_code *ranges;
 static struct hauli_u32_published nb_ranges;
 
 static int compare(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct hauli_code *x = a, *y = b;
 
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-#if HAULI_ASAN
-/* The code of AddressSanitizer, which haul's own code calls anywhere. */
-static int find_sanitizer(struct dl_phdr_info *object, size_t size, void *arg)
+struct search {
+	uintptr_t fn;
+	struct hauli_code found;
+};
+
+static int find(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	struct range *r = arg;
+	struct search *s = arg;
 
 	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
-		uintptr_t base = object->dlpi_addr + h->p_vaddr;
+		uintptr_t begin = object->dlpi_addr + h->p_vaddr;
+		struct hauli_code code = {begin, begin + h->p_memsz};
 
-		if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) ||
-			(uintptr_t)__sanitizer_start_switch_fiber - base >= h->p_memsz ||
-			(uintptr_t)find_sanitizer - base < h->p_memsz)
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) || !hauli_code_has(&code, s->fn) ||
+			hauli_code_has(&code, (uintptr_t)find))
 			continue;
-		*r = (struct range){base, base + h->p_memsz};
+		s->found = code;
 		return 1;
 	}
 	return 0;
 }
-#endif
+
+struct hauli_code hauli_code_of_other(const void *fn)
+{
+	struct search s = {.fn = (uintptr_t)fn};
+
+	dl_iterate_phdr(find, &s);
+	return s.found;
+}
 
 static bool make(void)
 {
 	size_t n = (size_t)(last - first), used = 0;
-	struct range *r = malloc((n + 1) * sizeof(*r));
+	struct hauli_code *r = malloc((n + 1) * sizeof(*r));
 
 	if (!r)
 		return false;
 #if HAULI_ASAN
-	used += (size_t)dl_iterate_phdr(find_sanitizer, r);
+	/* Haul's own code calls AddressSanitizer anywhere. */
+	r[used] = hauli_code_of_other((const void *)__sanitizer_start_switch_fiber);
+	used += r[used].end > r[used].begin;
 #endif
 	for (size_t i = 0; i < n; i++)
 		if (first[i].end > first[i].begin)

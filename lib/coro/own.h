@@ -13,6 +13,7 @@
 #ifndef __ASSEMBLER__
 
 #include <stdbool.h>
+#include <stdint.h>
 
 __asm__(".pushsection .text\n\t"
 	".subsection 8000\n"
@@ -34,6 +35,19 @@ __asm__(".pushsection .text\n\t"
  * holds nothing of its carrier meanwhile, since the program may suspend there.
  */
 #define HAULI_CALLS_PROGRAM __attribute__((noinline, section("haul_calls")))
+
+struct hauli_code {
+	uintptr_t begin, end;
+};
+
+/* The code of the object that has this function; none, if haul's is in the same object. Takes the
+ * dynamic loader's lock. */
+struct hauli_code hauli_code_of_other(const void *fn);
+
+static inline bool hauli_code_has(const struct hauli_code *code, uintptr_t address)
+{
+	return address - code->begin < code->end - code->begin;
+}
 
 /* Finds the notes. Before the first look in a signal handler; any thread. False: no memory. */
 bool hauli_own_init(void);

@@ -3,13 +3,13 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <link.h>
 #include <string.h>
 #include <unwind.h>
 
 #include "base/forks.h"
 #include "conc/word.h"
 #include "coro/interrupted.h"
+#include "coro/own.h"
 
 struct trace {
 	void **pcs;
@@ -37,30 +37,7 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *frame, void *arg)
 _Unwind_Reason_Code hauli_trace_from(const struct hauli_ctx *ctx, _Unwind_Trace_Fn fn, void *arg);
 
 /* The code of the unwinder, if it is in an object of its own. */
-static uintptr_t unwinder, unwinder_end;
-
-static bool lies_in(const ElfW(Phdr) * h, uintptr_t base, uintptr_t address)
-{
-	return h->p_type == PT_LOAD && (h->p_flags & PF_X) &&
-		address - base - h->p_vaddr < h->p_memsz;
-}
-
-static int find_unwinder(struct dl_phdr_info *object, size_t size, void *arg)
-{
-	uintptr_t base = object->dlpi_addr;
-
-	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
-		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
-
-		if (!lies_in(h, base, (uintptr_t)_Unwind_RaiseException) ||
-			lies_in(h, base, (uintptr_t)hauli_trace_init))
-			continue;
-		unwinder = base + h->p_vaddr;
-		unwinder_end = unwinder + h->p_memsz;
-		return 1;
-	}
-	return 0;
-}
+static struct hauli_code unwinder;
 
 /* The dynamic loader's lock is not free in a child of fork() if another thread held it then: so
  * this is done once, under a lock for which fork() waits. */
@@ -74,7 +51,7 @@ void hauli_trace_init(void)
 	hauli_process_lock();
 	if (!hauli_u32_published_get(&done)) {
 		backtrace(&pc, 1); /* its first call loads libgcc */
-		dl_iterate_phdr(find_unwinder, NULL);
+		unwinder = hauli_code_of_other((const void *)_Unwind_RaiseException);
 		hauli_u32_published_set(&done, true);
 	}
 	hauli_process_unlock();
@@ -100,7 +77,7 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 
 	/* A throw overwrites its own frame with those of the handler before it goes there, and the
 	 * unwinder would read code at any address. */
-	if (hauli_interrupted_pc(uc) - unwinder < unwinder_end - unwinder)
+	if (hauli_code_has(&unwinder, hauli_interrupted_pc(uc)))
 		t.pcs[t.n++] = (void *)hauli_interrupted_pc(uc);
 	else
 		_Unwind_Backtrace(add, &t);
@@ -187,6 +164,11 @@ extern const char begin_at_once[] __asm__("__start_haul_at_once")
 extern const char end_at_once[] __asm__("__stop_haul_at_once")
 	__attribute__((weak, visibility("hidden")));
 
+bool hauli_trace_is_start(const void *pc)
+{
+	return (uintptr_t)pc - (uintptr_t)hauli_coro_start < START_BYTES;
+}
+
 static bool is_at_once(const char *pc)
 {
 	return pc >= begin_at_once && pc < end_at_once;
@@ -196,7 +178,7 @@ static bool is_at_once(const char *pc)
  * entry, that of HAULI_AT_ONCE, and others of haul's. 0: all are haul's. */
 static unsigned without_start(void *const *pcs, unsigned n, bool (*own)(const void *pc))
 {
-	if (n > 2 && (uintptr_t)pcs[n - 1] - (uintptr_t)hauli_coro_start < START_BYTES)
+	if (n > 2 && hauli_trace_is_start(pcs[n - 1]))
 		n -= 2;
 	if (n > 1 && is_at_once(pcs[n - 1]))
 		n--;

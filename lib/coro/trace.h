@@ -23,6 +23,9 @@ unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
  * interrupted in the unwinder itself only the place, unless the unwinder is linked statically. */
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 
+/* True if pc is where each call stack of a coroutine ends. Any context. */
+bool hauli_trace_is_start(const void *pc);
+
 /*
  * Leaves out haul's own frames: the innermost ones except the last `keep` of them, and the
  * outermost ones, which call the coroutine's function. is_own: true for an address in haul. If haul

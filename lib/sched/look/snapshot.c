@@ -25,17 +25,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/race.h"
-#include "conc/completion.h"
 #include "coro/frozen.h"
 #include "coro/interrupted.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
+#include "sched/look/asked.h"
 #include "sched/look/peek.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
@@ -46,9 +42,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that asks */
 static struct sigaction before;
 static bool is_ready; /* the handler is installed */
-static struct hauli_completion done;
-/* taken by the handler, or by the asking thread when it gives up */
-static struct hauli_permit asked;
+static struct hauli_asked asked;
 static struct hauli_ptr_published of; /* the carrier */
 static struct hauli_shot *shots;
 static unsigned nb_shots;
@@ -155,12 +149,12 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	int err = errno;
 
 	if (!c || info->si_code != SI_TKILL || hauli_ptr_published_get(&of) != c ||
-		!hauli_permit_take_remote(&asked)) {
+		!hauli_is_asked(&asked)) {
 		pass_on(sig, info, uc);
 	} else {
 		for (unsigned i = 0; i < nb_shots; i++)
 			take(c, &shots[i], uc);
-		hauli_completion_set(&done);
+		hauli_ask_answered(&asked);
 	}
 	errno = err;
 }
@@ -177,18 +171,6 @@ static void install(void)
 	is_ready = true;
 }
 
-static bool wait_for_answer(void)
-{
-	struct timespec until = hauli_monotonic_in(WAIT_NS);
-
-	if (hauli_completion_wait_until(&done, &until))
-		return true;
-	if (hauli_permit_take_remote(&asked))
-		return false;
-	hauli_completion_wait(&done); /* the handler has begun */
-	return true;
-}
-
 bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned n)
 {
 	pid_t tid = (pid_t)hauli_u32_published_get(&c->run.tid);
@@ -202,12 +184,7 @@ bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned
 	hauli_ptr_published_set(&of, (void *)c);
 	shots = s;
 	nb_shots = n;
-	hauli_completion_init(&done);
-	hauli_permit_give(&asked);
-	if (syscall(SYS_tgkill, getpid(), tid, HAULI_SNAPSHOT_SIGNAL) == 0)
-		answered = wait_for_answer();
-	else
-		answered = !hauli_permit_take_remote(&asked);
+	answered = hauli_ask(&asked, tid, HAULI_SNAPSHOT_SIGNAL, WAIT_NS);
 	pthread_mutex_unlock(&lock);
 	return answered;
 }

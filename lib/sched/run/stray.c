@@ -41,8 +41,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "coro/interrupted.h"
@@ -58,12 +56,6 @@
 #include "sched/wait/suspend.h"
 
 #define WAIT_NS (2 * HAUL_MS) /* for a thread that has no CPU, or serves the carrier no more */
-#define START_BYTES 16 /* at most, of hauli_coro_start() */
-
-static bool is_start(const void *pc)
-{
-	return (uintptr_t)pc - (uintptr_t)hauli_coro_start < START_BYTES;
-}
 
 /* True if the program has been interrupted, and no call of haul is under way. */
 static bool is_program(const ucontext_t *uc, void **pcs)
@@ -79,7 +71,7 @@ static bool is_program(const ucontext_t *uc, void **pcs)
 		return false;
 	while (i + 1 < n && hauli_own_has(pcs[i]))
 		i++;
-	return i > 0 && i + 1 == n && is_start(pcs[i]);
+	return i > 0 && i + 1 == n && hauli_trace_is_start(pcs[i]);
 }
 
 /* A pinned coroutine has the flag KEPT, a burst handler HANDLES. */
@@ -114,14 +106,14 @@ static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const uc
 		is_program(uc, ask->pcs);
 
 	if (!leaves) {
-		hauli_completion_set(&ask->answered);
+		hauli_ask_answered(&ask->asked);
 		return;
 	}
 	hauli_completion_init(&taken);
 	ask->taken = &taken;
 	ask->co = co;
 	stand_in(c, ask->stand_in, co);
-	hauli_completion_set(&ask->answered);
+	hauli_ask_answered(&ask->asked);
 	hauli_completion_wait(&taken);
 }
 
@@ -130,8 +122,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	struct haul_carrier *c = hauli_self();
 	int err = errno;
 
-	if (c && c->stray_ask && info->si_code == SI_TKILL &&
-		hauli_permit_take_remote(&c->stray_ask->asked))
+	if (c && c->stray_ask && info->si_code == SI_TKILL && hauli_is_asked(&c->stray_ask->asked))
 		answer(c, c->stray_ask, uc);
 	errno = err;
 }
@@ -149,29 +140,12 @@ int hauli_stray_init(void)
 	return 0;
 }
 
-static bool is_answered(struct hauli_stray_ask *ask)
-{
-	struct timespec until = hauli_monotonic_in(WAIT_NS);
-
-	if (hauli_completion_wait_until(&ask->answered, &until))
-		return true;
-	if (hauli_permit_take_remote(&ask->asked))
-		return false;
-	hauli_completion_wait(&ask->answered); /* the handler has begun */
-	return true;
-}
-
 bool hauli_stray_ask(struct haul_carrier *c, struct hauli_stray_ask *ask)
 {
 	pid_t tid = (pid_t)hauli_u32_published_get(&c->run.tid);
 
 	ask->co = NULL;
-	hauli_completion_init(&ask->answered);
-	hauli_permit_give(&ask->asked);
-	if (syscall(SYS_tgkill, getpid(), tid, HAULI_STRAY_SIGNAL) != 0 &&
-		hauli_permit_take_remote(&ask->asked))
-		return false;
-	return is_answered(ask) && ask->co;
+	return hauli_ask(&ask->asked, tid, HAULI_STRAY_SIGNAL, WAIT_NS) && ask->co;
 }
 
 /* What run_batch() and run_ready() (round.c) do behind a batch, but for what they learn of it. */

@@ -6,15 +6,14 @@
 #ifndef HAULI_SCHED_RUN_STRAY_H
 #define HAULI_SCHED_RUN_STRAY_H
 
-#include "conc/completion.h"
+#include "sched/look/asked.h"
 #include "sched/state/carrier.h"
 
 #define HAULI_STRAY_DEPTH 128
 
 /* What a thread asks that of a carrier. One at a time for each carrier. */
 struct hauli_stray_ask {
-	struct hauli_permit asked; /* taken by the handler, or by the asking thread that gives up */
-	struct hauli_completion answered;
+	struct hauli_asked asked;
 	/* on the stack of the handler, which waits for it: another thread may ask before the
 	 * handler has seen it set */
 	struct hauli_completion *taken;
