@@ -12,10 +12,10 @@ MUTATIONS = [
     ('unit/rescue', 'lib/sched/run/rescue.c', 'a carrier stays with its rescuer',
      'r->server != r->own && hauli_u32_published_get(&r->wanted)', 'false'),
     ('unit/rescue', 'lib/sched/wait/local.c', 'a local of one that was left behind is lost',
-     'if (hauli_unlikely(c->steal.stray)) c = hauli_go_on_at_home(c, c->current);', ''),
+     'struct haul_carrier *c = hauli_real_carrier(hauli_here());',
+     'struct haul_carrier *c = hauli_here();'),
     ('unit/rescue', 'lib/sched/steal/stolen.c', 'the carrier of one left behind is a stand-in',
-     'return hauli_unlikely(c && c->steal.stray) ? hauli_go_on_at_home(c, c->current) : c;',
-     'return c;'),
+     'return c ? hauli_real_carrier(c) : NULL;', 'return c;'),
     ('unit/rescue', 'lib/sched/steal/groups.c', 'a single carrier leaves nothing behind',
      'if (p->members == 1 && opts->rescue_after_ns == 0)', 'if (p->members == 1)'),
 ]

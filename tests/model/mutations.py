@@ -129,7 +129,7 @@ MUTATIONS = [
      '\t\thauli_runq_open(&c->runq, n);'),
     ('order', 'lib/sched/wait/order.h',
      'a coroutine that begins at home amid thefts is not asked for its key',
-     'if (hauli_unlikely(hauli_order_any_remote(home) || home->rescue))'
+     'if (hauli_unlikely(hauli_order_any_remote(home) || home->steal.orders.asks_always))'
      ' hauli_order_ask_key();', ''),
     ('order', 'lib/sched/wait/order.c', 'a thief does not ask for the key',
      'hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;', '0;'),

@@ -122,13 +122,6 @@ static bool is_same(const struct slice *a, const struct slice *b)
 		a->at_once == b->at_once && a->popped == b->popped;
 }
 
-/* The coroutine that seems to run, or NULL; the carrier is asked later. */
-HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
-{
-	HAULI_RACES(c);
-	return c->current;
-}
-
 /* True once a second. */
 static bool may_tell(struct hauli_watchdog *w)
 {
@@ -260,7 +253,7 @@ static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct 
 static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
 	struct slice slice = slice_of(w, c);
-	const struct haul_coro *co = running_on(c);
+	const struct haul_coro *co = hauli_running_on(c);
 	bool polls = co && hauli_coro_is_poller(co);
 
 	if (hauli_inbox_is_asleep(&c->mail.inbox) || !co || (polls && slice.cycles == UNWATCHED))

@@ -44,7 +44,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/race.h"
 #include "base/simulated.h"
 #include "conc/fence.h"
 #include "coro/overflow.h"
@@ -149,12 +148,6 @@ static void has_come(struct haul_carrier *c, struct hauli_msg *msg)
 
 /* Watching. */
 
-HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
-{
-	HAULI_RACES(c);
-	return c->current;
-}
-
 /* What coroutines have done since the last look. */
 enum life { NOTHING, HAVE_RUN, RUN };
 
@@ -162,7 +155,7 @@ enum life { NOTHING, HAVE_RUN, RUN };
 static bool is_late(struct hauli_rescue *r, struct haul_carrier *c, uint64_t now, enum life *life)
 {
 	struct hauli_rescued *seen = c->rescue;
-	const struct haul_coro *co = running_on(c);
+	const struct haul_coro *co = hauli_running_on(c);
 	uint64_t n = hauli_counter_read(&c->counts.rounds);
 	uint32_t popped = hauli_ring_popped(&c->runq.ring);
 
@@ -245,9 +238,9 @@ static bool take(struct hauli_rescue *r, struct haul_carrier *c)
 		hauli_self_set(c);
 		hauli_counter_add(&c->counts.rescues, 1);
 		hauli_stray_taken(c, &seen->ask);
-	}
-	if (!left)
+	} else {
 		hauli_counter_add(&c->counts.rescues_refused, 1);
+	}
 	seen->ask_at = hauli_ticks() + r->after;
 	hauli_u32_published_set(&seen->asks, false);
 	return left;
@@ -451,6 +444,7 @@ int hauli_rescue_init(struct haul_runtime *rt, const struct haul_runtime_opts *o
 		r->rescued[i].own = r->rescued[i].server = &r->threads[i];
 		rt->carriers[i].rescue = &r->rescued[i];
 		rt->carriers[i].stray_ask = &r->rescued[i].ask;
+		rt->carriers[i].steal.orders.asks_always = true;
 	}
 	while (!err && r->nb_started < spares)
 		err = spare_start(r);

@@ -65,6 +65,9 @@ struct hauli_orders {
 	HAULI_LINE struct hauli_u32_published taken;
 	struct hauli_u64_owned members; /* entries of all lists. Under the guard */
 	uint32_t seen; /* value of `taken` when the running batch began. Owner */
+	/* each coroutine gets its key as it begins, since it may be left behind (run/stray.c).
+	 * Constant */
+	bool asks_always;
 	/* The last coroutine that left the line, its rank, and the ring's count of pops then: while
 	 * that count is unchanged, the same slice runs. Owner */
 	const struct haul_coro *left;
@@ -334,6 +337,14 @@ HAULI_MAY_RACE static inline uint32_t hauli_ended_at_once(const struct haul_carr
 
 	HAULI_RACES(c);
 	return a->coro && a->next > a->first ? (uint32_t)(a->next - a->first) - 1 : 0;
+}
+
+/* The coroutine that seems to run on c, or NULL. A guess on other threads, which may ask c itself
+ * later (look/snapshot.h). */
+HAULI_MAY_RACE static inline const struct haul_coro *hauli_running_on(const struct haul_carrier *c)
+{
+	HAULI_RACES(c);
+	return c->current;
 }
 
 /* True if c may steal and be stolen from. Constant once c runs. */

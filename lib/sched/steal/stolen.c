@@ -41,7 +41,7 @@ struct haul_carrier *haul_carrier_self(void)
 {
 	struct haul_carrier *c = hauli_self();
 
-	return hauli_unlikely(c && c->steal.stray) ? hauli_go_on_at_home(c, c->current) : c;
+	return c ? hauli_real_carrier(c) : NULL;
 }
 
 static inline bool is_nobody(const struct haul_coro *me)

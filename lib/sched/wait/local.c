@@ -46,10 +46,8 @@ static int enter(struct haul_local *key)
  * until then. */
 static struct haul_carrier *carrier_here(void)
 {
-	struct haul_carrier *c = hauli_here();
+	struct haul_carrier *c = hauli_real_carrier(hauli_here());
 
-	if (hauli_unlikely(c->steal.stray))
-		c = hauli_go_on_at_home(c, c->current);
 	if (c->rescue)
 		c->locals_at = hauli_ring_popped(&c->runq.ring);
 	return c;

@@ -19,8 +19,7 @@ void haul_no_suspend_begin(struct haul_no_suspend *block, const char *where)
 
 	if (c == &hauli_nowhere)
 		return;
-	if (hauli_unlikely(c->steal.stray))
-		c = hauli_go_on_at_home(c, me);
+	c = hauli_real_carrier(c);
 	*s = (struct hauli_no_suspend){
 		.outer = c->wait.no_suspend,
 		.where = where,

@@ -35,7 +35,7 @@ void hauli_order_ask_key(void);
 /* Called by a coroutine as it begins: gets its key if coroutines of its home may be stolen. */
 static inline void hauli_order_begins(const struct haul_carrier *home)
 {
-	if (hauli_unlikely(hauli_order_any_remote(home) || home->rescue))
+	if (hauli_unlikely(hauli_order_any_remote(home) || home->steal.orders.asks_always))
 		hauli_order_ask_key();
 }
 

@@ -96,4 +96,11 @@ static inline void hauli_stolen_wait(
  * the same slice. Returns its home, where it is afterwards until it suspends. */
 struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me);
 
+/* The carrier c, on which the caller runs; if that is a stand-in (run/stray.c), the caller goes
+ * home first. For what is about the carrier itself. */
+static inline struct haul_carrier *hauli_real_carrier(struct haul_carrier *c)
+{
+	return hauli_unlikely(c->steal.stray) ? hauli_go_on_at_home(c, c->current) : c;
+}
+
 #endif
