@@ -89,11 +89,12 @@ static uint16_t transmit(void *queue, struct rte_mbuf **pkts, uint16_t n)
 }
 
 /* NULL: no buffer. */
-static struct rte_mbuf *packet_of(const struct hauli_frame *frame, struct rte_mempool *pool)
+static struct rte_mbuf *packet_of(
+	const struct hauli_simnet_dev *d, const struct hauli_frame *frame, struct rte_mempool *pool)
 {
 	struct rte_mbuf *head = NULL, *last = NULL;
 
-	if (hauli_sim_strikes(HAULI_SIM_NO_MBUF))
+	if (hauli_sim_strikes_at(HAULI_SIM_NO_MBUF, d->node->name, NULL))
 		return NULL;
 	for (uint32_t at = 0; at < frame->len;) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
@@ -139,7 +140,7 @@ enum hauli_drop hauli_simnet_arrive(struct hauli_simnet_dev *d, const struct hau
 	}
 	if (!takes(d, frame))
 		return HAULI_DROP_FILTERED;
-	m = packet_of(frame, d->rxqs[0].pool);
+	m = packet_of(d, frame, d->rxqs[0].pool);
 	if (!m) {
 		d->stats.rx_nombuf++;
 		return HAULI_DROP_NO_MBUF;

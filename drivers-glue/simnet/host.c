@@ -67,7 +67,7 @@ static void start_thread(unsigned host, void *(*fn)(void *), void *arg)
 
 static void start(struct host *h)
 {
-	h->number = hauli_sim_host_new();
+	h->number = hauli_sim_host_new(h->name);
 	h->runs = true;
 	h->was_killed = false;
 	start_thread(h->number, body, h);
@@ -138,7 +138,8 @@ static void *kill_some(void *unused)
 		for (unsigned i = 0; i < nb_hosts; i++) {
 			struct host *h = hosts[i];
 
-			if (!h->may_die || !h->runs || !hauli_sim_strikes(HAULI_SIM_KILL))
+			if (!h->may_die || !h->runs ||
+				!hauli_sim_strikes_at(HAULI_SIM_KILL, h->name, NULL))
 				continue;
 			haul_sim_kill(h->name);
 			h->again.fire = start_again;
@@ -160,7 +161,7 @@ void haul_sim_may_die(const char *name)
 	if (begun)
 		return;
 	begun = true;
-	start_thread(hauli_sim_host_new(), kill_some, NULL);
+	start_thread(hauli_sim_host_new(""), kill_some, NULL);
 }
 
 /* stdout and stderr are those of all hosts: a program that ends flushes them. */
@@ -173,10 +174,5 @@ HAULI_SIM_REPLACED int fclose(FILE *file)
 
 const char *haul_sim_host_name(void)
 {
-	unsigned number = hauli_sim_is_on() ? hauli_sim_host() : 0;
-
-	for (unsigned i = 0; number && i < nb_hosts; i++)
-		if (hosts[i]->number == number)
-			return hosts[i]->name;
-	return "";
+	return hauli_sim_is_on() ? hauli_sim_host_name(hauli_sim_host()) : "";
 }

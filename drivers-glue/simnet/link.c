@@ -123,17 +123,22 @@ static uint64_t exponential(struct hauli_simlink *l, uint64_t mean)
 	return (uint64_t)(-log(u) * (double)mean);
 }
 
+static bool is_hit(const struct hauli_simlink *l, enum hauli_sim_fault kind)
+{
+	return hauli_sim_strikes_at(kind, l->from->name, l->to->name);
+}
+
 static bool is_lost(struct hauli_simlink *l)
 {
 	const struct hauli_simlink_nature *n = &l->nature;
 
-	if (hauli_sim_strikes(HAULI_SIM_BURST_LOSS))
+	if (is_hit(l, HAULI_SIM_BURST_LOSS))
 		l->to_lose = 1 + (unsigned)hauli_sim_fault_draw(HAULI_SIM_BURST_LOSS, BURST_MOST);
 	if (l->to_lose > 0) {
 		l->to_lose--;
 		return true;
 	}
-	if (hauli_sim_strikes(HAULI_SIM_LOSS))
+	if (is_hit(l, HAULI_SIM_LOSS))
 		return true;
 
 	if (n->burst <= 1 || n->loss >= 1)
@@ -256,11 +261,11 @@ static uint64_t arrival(struct hauli_simlink *l, const struct hauli_frame *frame
 
 	if (n->tail)
 		at += exponential(l, n->tail);
-	if (hauli_sim_strikes(HAULI_SIM_DELAY))
+	if (is_hit(l, HAULI_SIM_DELAY))
 		at += hauli_sim_fault_draw_log(HAULI_SIM_DELAY, DELAY_MOST);
 	if (at < l->clogged_until)
 		at = l->clogged_until;
-	if (hauli_sim_strikes(HAULI_SIM_REORDER)) {
+	if (is_hit(l, HAULI_SIM_REORDER)) {
 		hauli_order_spare(frame);
 		return at + hauli_sim_fault_draw_log(HAULI_SIM_REORDER, 100 * HAUL_MS);
 	}
@@ -302,10 +307,10 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 		lose(l, frame, HAULI_DROP_LOSS);
 		return;
 	}
-	frame = hauli_sim_strikes(HAULI_SIM_FLIP) || strikes(l, n->flip) ? flipped(l, frame)
-									 : hauli_frame_get(frame);
+	frame = is_hit(l, HAULI_SIM_FLIP) || strikes(l, n->flip) ? flipped(l, frame)
+								 : hauli_frame_get(frame);
 	fly(l, frame, arrival(l, frame, left));
-	if (hauli_sim_strikes(HAULI_SIM_DUPLICATE) || strikes(l, n->duplicate)) {
+	if (is_hit(l, HAULI_SIM_DUPLICATE) || strikes(l, n->duplicate)) {
 		l->stats.duplicated++;
 		fly(l, frame, arrival(l, frame, left));
 	}

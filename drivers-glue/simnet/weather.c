@@ -67,7 +67,8 @@ void hauli_weather(struct hauli_simlink *l, const struct hauli_node *from)
 	hauli_sim_faults_stopped = end_all;
 	if (!to->is_switch && now != second) {
 		second = now;
-		if (hauli_sim_strikes(HAULI_SIM_PARTITION) && !hauli_net_is_cut(from, to)) {
+		if (hauli_sim_strikes_at(HAULI_SIM_PARTITION, from->name, to->name) &&
+			!hauli_net_is_cut(from, to)) {
 			hauli_net_cut(from, to, true);
 			begin(&(struct trouble){.from = from, .to = to},
 				hauli_sim_fault_draw_log(HAULI_SIM_PARTITION, LONGEST));
@@ -76,9 +77,10 @@ void hauli_weather(struct hauli_simlink *l, const struct hauli_node *from)
 	if (now == l->second)
 		return;
 	l->second = now;
-	if (hauli_sim_strikes(HAULI_SIM_CLOG))
+	if (hauli_sim_strikes_at(HAULI_SIM_CLOG, l->from->name, to->name))
 		hauli_simlink_clog(l, hauli_sim_fault_draw_log(HAULI_SIM_CLOG, LONGEST));
-	if (hauli_sim_strikes(HAULI_SIM_LINK_DOWN) && hauli_simlink_is_up(l)) {
+	if (hauli_sim_strikes_at(HAULI_SIM_LINK_DOWN, l->from->name, to->name) &&
+		hauli_simlink_is_up(l)) {
 		hauli_simlink_set_up(l, false);
 		begin(&(struct trouble){.down = l},
 			hauli_sim_fault_draw_log(HAULI_SIM_LINK_DOWN, LONGEST));

@@ -94,7 +94,8 @@ static struct {
 
 uint64_t hauli_sim_fault_left[HAULI_SIM_FAULTS];
 void (*hauli_sim_faults_stopped)(void);
-void (*hauli_sim_fault_seen)(enum hauli_sim_fault kind, uint64_t number, const char *what);
+void (*hauli_sim_fault_seen)(
+	enum hauli_sim_fault kind, uint64_t number, const struct hauli_sim_target *target);
 
 /* The finalizer of splitmix64: all bits of the result depend on all of x. */
 static uint64_t mix(uint64_t x)
@@ -220,7 +221,7 @@ static bool is_in_set(enum hauli_sim_fault kind, uint64_t number)
 	return !has_ranges;
 }
 
-static bool strike(enum hauli_sim_fault kind, const char *what)
+static bool strike(enum hauli_sim_fault kind, const struct hauli_sim_target *target)
 {
 	uint64_t number;
 
@@ -232,14 +233,16 @@ static bool strike(enum hauli_sim_fault kind, const char *what)
 	hauli_random_init(&f.of[kind].random, drawn(what_of(kind), UINT64_C(1) << 33 | number));
 	f.of[kind].count++;
 	if (hauli_sim_fault_seen)
-		hauli_sim_fault_seen(kind, number, what);
+		hauli_sim_fault_seen(kind, number, target);
 	return true;
 }
 
-bool hauli_sim_fault_due(enum hauli_sim_fault kind)
+bool hauli_sim_fault_due(enum hauli_sim_fault kind, const char *from, const char *to)
 {
+	const struct hauli_sim_target target = {.from = from, .to = to};
+
 	hauli_sim_fault_left[kind] = gap(what_of(kind), ++f.of[kind].gaps, f.of[kind].one_in);
-	return f.of[kind].one_in && strike(kind, NULL);
+	return f.of[kind].one_in && strike(kind, &target);
 }
 
 uint64_t hauli_sim_fault_draw(enum hauli_sim_fault kind, uint64_t most)
@@ -266,7 +269,7 @@ bool hauli_sim_fails(const char *call, int *err)
 		hauli_sim_fault_left[HAULI_SIM_SYSCALL] = 1; /* the next one */
 		return false;
 	}
-	if (!hauli_sim_fault_due(HAULI_SIM_SYSCALL))
+	if (!hauli_sim_fault_due(HAULI_SIM_SYSCALL, NULL, NULL))
 		return false;
 	while (n < 4 && calls[i].errors[n])
 		n++;
@@ -317,7 +320,7 @@ HAULI_SIM_REPLACED bool haul_sometimes_(const char *name)
 	if (!s || --s->left > 0)
 		return false;
 	s->left = gap(hash_of(name), ++s->gaps, s->one_in);
-	return strike(HAULI_SIM_SOMETIMES, name);
+	return strike(HAULI_SIM_SOMETIMES, &(struct hauli_sim_target){.section = name});
 }
 
 static int refuse(char *errbuf, size_t errlen, const char *item, size_t len, const char *why)

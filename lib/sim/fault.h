@@ -69,17 +69,32 @@ uint64_t hauli_sim_fault_last(enum hauli_sim_fault kind);
 /* Called when faults stop; NULL: nothing. */
 extern void (*hauli_sim_faults_stopped)(void);
 
+/* What a fault hits. from and to: a link, in one direction; from alone: a node, or a host; neither:
+ * the thread that runs. */
+struct hauli_sim_target {
+	const char *from, *to;
+	const char *section; /* of HAUL_SOMETIMES(), or NULL */
+};
+
 /* Called at each strike that is not suppressed; NULL: nothing. */
-extern void (*hauli_sim_fault_seen)(enum hauli_sim_fault kind, uint64_t number, const char *what);
+extern void (*hauli_sim_fault_seen)(
+	enum hauli_sim_fault kind, uint64_t number, const struct hauli_sim_target *target);
 
 /* Opportunities until the next strike. */
 extern uint64_t hauli_sim_fault_left[HAULI_SIM_FAULTS];
-bool hauli_sim_fault_due(enum hauli_sim_fault kind);
+bool hauli_sim_fault_due(enum hauli_sim_fault kind, const char *from, const char *to);
 
-/* At an opportunity: true if the fault strikes. Also outside of a simulation: false. */
+/* At an opportunity: true if the fault strikes the thread that runs. Also outside of a simulation:
+ * false. */
 static inline bool hauli_sim_strikes(enum hauli_sim_fault kind)
 {
-	return --hauli_sim_fault_left[kind] == 0 && hauli_sim_fault_due(kind);
+	return --hauli_sim_fault_left[kind] == 0 && hauli_sim_fault_due(kind, NULL, NULL);
+}
+
+/* The same of a link, or, if `to` is NULL, of a node or a host. */
+static inline bool hauli_sim_strikes_at(enum hauli_sim_fault kind, const char *from, const char *to)
+{
+	return --hauli_sim_fault_left[kind] == 0 && hauli_sim_fault_due(kind, from, to);
 }
 
 /* 0 to most, for the last strike of the kind; another value at each call. Before the first one: for

@@ -16,6 +16,14 @@ void hauli_sim_name(struct hauli_sim_thread *t, const char *name)
 	strncpy(t->name, name, sizeof(t->name) - 1);
 }
 
+static void tell_name(const struct hauli_sim_thread *t, char *buf, size_t len)
+{
+	const char *host = hauli_sim_host_name(t->host);
+
+	snprintf(buf, len, "thread %u%s%s%s%s", t->id, t->name[0] ? " " : "", t->name,
+		host[0] ? " of " : "", host);
+}
+
 void hauli_sim_self_name(char *buf, size_t len)
 {
 	const struct hauli_sim_thread *t = hauli_sim_self();
@@ -23,7 +31,7 @@ void hauli_sim_self_name(char *buf, size_t len)
 	if (!t || t->id == 0)
 		snprintf(buf, len, "an invariant");
 	else
-		snprintf(buf, len, "thread %u%s%s", t->id, t->name[0] ? " " : "", t->name);
+		tell_name(t, buf, len);
 }
 
 void hauli_sim_background(void)
@@ -35,6 +43,7 @@ void hauli_sim_background(void)
 void hauli_sim_list(FILE *out)
 {
 	uint64_t now = hauli_sim_now();
+	char name[128];
 	void *pcs[DEPTH];
 
 	hauli_trace_init();
@@ -42,7 +51,8 @@ void hauli_sim_list(FILE *out)
 	for (struct hauli_sim_thread *t = hauli_sim_oldest(); t; t = t->newer) {
 		if (t->has_ended)
 			continue;
-		fprintf(out, "  thread %u%s%s", t->id, t->name[0] ? " " : "", t->name);
+		tell_name(t, name, sizeof(name));
+		fprintf(out, "  %s", name);
 		if (t->waits_in)
 			fprintf(out, ": waits in %s, for %.6f s", t->waits_in,
 				(double)(now - t->waits_since) / 1e9);

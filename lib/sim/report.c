@@ -76,8 +76,8 @@ static void print_strikes(const struct hauli_sim_outcome *out)
 	for (unsigned i = 0; i < n; i++) {
 		const struct hauli_sim_strike *s = &out->strikes[i];
 
-		fprintf(stderr, "  %.9f s: %s %" PRIu64 "%s%s\n", (double)s->ns / 1e9,
-			hauli_sim_fault_name(s->kind), s->number, s->what[0] ? " " : "", s->what);
+		fprintf(stderr, "  %.9f s: %s %" PRIu64 ": %s\n", (double)s->ns / 1e9,
+			hauli_sim_fault_name(s->kind), s->number, s->at);
 	}
 	if (out->nb_strikes > n)
 		fprintf(stderr, "  and %u more\n", out->nb_strikes - n);
@@ -115,6 +115,7 @@ void hauli_sim_report_one(const struct hauli_sim_spec *spec, const struct hauli_
 		before = ",";
 	}
 	fputs("\n", stderr);
+	print_strikes(out);
 }
 
 void hauli_sim_report_totals(const struct hauli_sim_options *o, const struct hauli_sim_totals *t)

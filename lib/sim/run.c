@@ -80,7 +80,23 @@ static void catch_signals(unsigned real_s)
 	on_exit(on_exit_of, NULL);
 }
 
-static void see_strike(enum hauli_sim_fault kind, uint64_t number, const char *what)
+/* "a > b", "server", "thread 7 haul-1 of server". */
+static void tell_target(const struct hauli_sim_target *target, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	if (target->section)
+		n = (size_t)snprintf(buf, len, "%.40s, ", target->section);
+	if (target->to)
+		snprintf(buf + n, len - n, "%s > %s", target->from, target->to);
+	else if (target->from)
+		snprintf(buf + n, len - n, "%s", target->from);
+	else
+		hauli_sim_self_name(buf + n, len - n);
+}
+
+static void see_strike(
+	enum hauli_sim_fault kind, uint64_t number, const struct hauli_sim_target *target)
 {
 	struct hauli_sim_outcome *out = r.out;
 	struct hauli_sim_strike *s;
@@ -90,8 +106,7 @@ static void see_strike(enum hauli_sim_fault kind, uint64_t number, const char *w
 	if (out->nb_strikes < HAULI_SIM_STRIKES) {
 		s = &out->strikes[out->nb_strikes];
 		*s = (struct hauli_sim_strike){kind, number, hauli_sim_passed(), ""};
-		if (what)
-			strncpy(s->what, what, sizeof(s->what) - 1);
+		tell_target(target, s->at, sizeof(s->at));
 	}
 	out->nb_strikes++;
 }

@@ -10,6 +10,7 @@
 #include "sim/marks.h"
 
 #define HAULI_SIM_STRIKES 64
+#define HAULI_SIM_AT 96
 
 struct hauli_sim_spec {
 	const struct haul_sim_test *test;
@@ -33,7 +34,7 @@ enum hauli_sim_how {
 struct hauli_sim_strike {
 	enum hauli_sim_fault kind;
 	uint64_t number, ns;
-	char what[24];
+	char at[HAULI_SIM_AT]; /* what it hits, as text */
 };
 
 /* In memory that the child and its parent share. */

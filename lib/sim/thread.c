@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h)
+unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h, const char *name)
 {
 	struct hauli_sim_host *more = realloc(h->all, (h->n + 1) * sizeof(more[0]));
 
@@ -14,7 +14,7 @@ unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h)
 	for (unsigned i = 0; i < h->n; i++)
 		if (more[i].threads)
 			more[i].threads->prev_of_host = &more[i].threads;
-	more[h->n] = (struct hauli_sim_host){0};
+	more[h->n] = (struct hauli_sim_host){.name = name};
 	return h->n++;
 }
 

@@ -50,6 +50,7 @@ struct hauli_sim_thread *hauli_sim_oldest(void);
 /* Of all hosts. */
 struct hauli_sim_hosts {
 	struct hauli_sim_host {
+		const char *name;
 		struct hauli_sim_thread *resting, *threads;
 		uint64_t acts; /* that those who rest may want to see */
 		uint64_t signals; /* that were sent and not taken, a bit of each */
@@ -58,7 +59,7 @@ struct hauli_sim_hosts {
 };
 
 /* The number of a new one; UINT_MAX: no memory. */
-unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h);
+unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h, const char *name);
 void hauli_sim_hosts_join(struct hauli_sim_hosts *h, struct hauli_sim_thread *t, unsigned host);
 void hauli_sim_hosts_leave(struct hauli_sim_thread *t);
 void hauli_sim_hosts_rest(struct hauli_sim_hosts *h, struct hauli_sim_thread *t);

@@ -93,9 +93,14 @@ unsigned hauli_sim_host(void)
 	return hauli_world.current->host;
 }
 
-unsigned hauli_sim_host_new(void)
+const char *hauli_sim_host_name(unsigned host)
 {
-	unsigned host = hauli_sim_hosts_add(&hauli_world.hosts);
+	return hauli_world.hosts.all[host].name;
+}
+
+unsigned hauli_sim_host_new(const char *name)
+{
+	unsigned host = hauli_sim_hosts_add(&hauli_world.hosts, name);
 
 	hauli_sim_need(host != UINT_MAX);
 	return host;

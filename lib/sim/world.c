@@ -456,7 +456,7 @@ static void begin(const struct haul_sim_opts *opts)
 	hauli_world.steps = opts->steps ? opts->steps : STEPS;
 	hauli_world.until = hauli_world.now + (opts->limit_ns ? opts->limit_ns : LIMIT);
 	hauli_world.current = &hauli_world.control;
-	(void)hauli_sim_host_new();
+	(void)hauli_sim_host_new("");
 	hauli_world.hash = opts->seed;
 	hauli_world.seed = opts->seed;
 	hauli_world.mark_at = marks ? marks->from : UINT64_MAX;

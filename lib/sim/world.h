@@ -46,7 +46,7 @@ void hauli_sim_detach(struct hauli_sim_thread *t);
 bool hauli_sim_signal(unsigned id, int sig);
 unsigned hauli_sim_id(const struct hauli_sim_thread *t);
 void hauli_sim_name(struct hauli_sim_thread *t, const char *name);
-/* "thread 3 haul-1", the current one. In signal handlers, too. */
+/* "thread 3 haul-1 of server", the current one. In signal handlers, too. */
 void hauli_sim_self_name(char *buf, size_t len);
 /* From the next run on, its marks. NULL: none. */
 void hauli_sim_mark(struct hauli_sim_marks *marks);
@@ -81,7 +81,10 @@ void hauli_sim_cancel(struct hauli_sim_timer *t);
  * (sim/steps.h), and what one of host 0 does, all.
  */
 unsigned hauli_sim_host(void);
-unsigned hauli_sim_host_new(void);
+/* The name stays. */
+unsigned hauli_sim_host_new(const char *name);
+/* Of the test itself: "". */
+const char *hauli_sim_host_name(unsigned host);
 /* A thread of another host than the caller's; NULL: no memory. */
 struct hauli_sim_thread *hauli_sim_start_on(unsigned host, void *(*fn)(void *), void *arg);
 /* Something came to a host: those that rest look for it. */

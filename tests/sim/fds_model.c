@@ -480,7 +480,7 @@ START_TEST(a_host_that_dies)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX, .sun_path = "peer"};
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd, next;
-	unsigned host = hauli_sim_host_new();
+	unsigned host = hauli_sim_host_new("another");
 	char c = 1;
 
 	ck_assert(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0);

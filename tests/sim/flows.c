@@ -173,6 +173,49 @@ static int calm(void)
 	return 0;
 }
 
+/* What is lost, and who waits for ever, has a name. */
+static void must_arrive(const struct haul_sim_frame *frame, void *arg)
+{
+	if (frame->fate == HAUL_SIM_LOST)
+		haul_sim_fail("a frame is lost: %s", frame->why);
+}
+
+static int lost(void)
+{
+	haul_sim_net("link a b");
+	haul_sim_watch(must_arrive, NULL);
+	numbered_start("a", "b");
+	numbered_run(2, 16);
+	return 0;
+}
+
+static struct haul_sem reply; /* which does not come */
+
+static __attribute__((noinline)) void *wait_for_reply(void *arg)
+{
+	haul_sem_wait(&reply, HAUL_FOREVER);
+	return arg;
+}
+
+static __attribute__((noinline)) int ask(void *arg)
+{
+	struct haul_sim_node_opts opts = {.name = "a", .io = {.on_packet = handle}};
+	struct haul_sim_node *node;
+	struct haul_coro *co;
+
+	haul_sim_node_start(&node, &opts);
+	haul_spawn_on(haul_carrier(node->rt, 0), &co, wait_for_reply, NULL, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
+	return haul_sim_node_stop(node);
+}
+
+static int forgotten(void)
+{
+	haul_sim_net("link a b");
+	haul_sim_host("asker", ask, NULL);
+	return haul_sim_wait("asker");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct haul_sim_test tests[] = {
@@ -182,6 +225,8 @@ int main(int argc, char **argv)
 		{"any-order", any_order, "all", 0},
 		{"late", late, NULL, 0},
 		{"own", own, "none", 0},
+		{"lost", lost, "loss,stall", 0},
+		{"forgotten", forgotten, "none", 0},
 		{NULL, NULL, NULL, 0},
 	};
 

@@ -23,9 +23,9 @@ FOUND = [  # test, more arguments, exit status, what it says
     ("invariant", [], 1, r"^invariant: seed 1000: one is gone$"),
     ("lost-wakeup", ["--seeds", "2000"], 1, r"^lost-wakeup: seed \d+: stuck at .*all threads wait"),
     ("deadlock", [], 1, r"(?s)^deadlock: seed \d+: stuck at .*^  thread 1: waits in futex.*"
-     r"^Coroutines:.*waiting for mutex.*deadlock"),
+     r"^Coroutines:.*waiting for mutex.*^    lock_both\+0x.*^Deadlocks:.*deadlock"),
     ("no-retry", [], 1, r"(?s)^no-retry: seed \d+: request \d+ has no reply$.*"
-     r"^Faults: 1 of \d+ are enough"),
+     r"^Faults: 1 of \d+ are enough.*^  0\.0+ s: sometimes \d+: re(quest|ply) lost, thread 1$"),
     ("two-faults", [], 1, r"(?s)^two-faults: seed \d+: Aborted .* in thread 1$.*"
      r"^Faults: 3 of \d+ are enough.*Assertion"),
     ("endless", ["--limit", "1"], 1,
@@ -42,6 +42,11 @@ FOUND_IN_FLOWS = [
     ("any-order", [], 1, r"^any-order: seed \d+: link mirror > a: 10\.1\.0\.0 port 100\d to "
      r"10\.1\.0\.1 port 200\d: " + BEHIND),
     ("late", [], 1, r"^late: seed \d+: link mirror > a: .*" + BEHIND),
+    ("lost", [], 1, r"(?s)^lost: seed \d+: a frame is lost: loss$.*^Faults: 1 of .*"
+     r"^  \d+\.\d{9} s: loss \d+: (a > b|b > a)$"),
+    ("forgotten", [], 1, r"(?s): stuck at .*^  thread \d+ of asker: waits in futex.*"
+     r"^    ask\+0x\w+ \(sim_flows\)$.*^Coroutines of asker:$.*waiting for semaphore.*"
+     r"^    wait_for_reply\+0x"),
     ("own", [], 1, r"^own: seed \d+: link a > b: flow 7: number 199, .* behind number 200, "),
 ]
 ARGUMENTS = [  # exit status, what it says
