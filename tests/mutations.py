@@ -412,7 +412,7 @@ MUTATIONS = [
     ('net/io_times', 'drivers-glue/io/poll.c', 'stages are not recorded',
      'if (form.timed || form.traced || form.sheds) return poll_observed(p);', ';'),
     ('net/io_traced', 'drivers-glue/io/poll.c', 'a round begins with the one before',
-     'uint64_t began = form.traced ? hauli_timer_ticks() : 0;',
+     'uint64_t began = form.traced ? hauli_glue_trace_now() : 0;',
      'static uint64_t last; uint64_t began = last; last = hauli_timer_ticks();'),
     ('net/io_packet', 'drivers-glue/io/poll.c', 'a poller begins before all carriers have theirs',
      'while (hauli_u32_published_get(&p->may_begin) == 0)', 'while (0)'),

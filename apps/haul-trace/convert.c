@@ -14,8 +14,17 @@
 
 #define NAME_MOST 64
 
+/* Of a simulation each host is one. */
+struct process {
+	const char *name;
+	uint64_t track;
+	uint32_t pid;
+};
+
 struct carrier {
 	const struct trace_ring *ring;
+	struct process *process;
+	bool is_none; /* but what a simulation tells itself */
 	uint64_t at; /* the next event */
 	struct trace_event event; /* that one */
 	uint64_t ns; /* its time in the ring */
@@ -29,6 +38,7 @@ struct carrier {
 };
 
 struct counter {
+	const struct process *process;
 	const char *name;
 	uint64_t track;
 };
@@ -37,10 +47,11 @@ struct work {
 	const struct trace_raw *raw;
 	struct trace_out *out;
 	struct carrier *carriers;
+	struct process *processes; /* the program itself comes first */
+	unsigned nb_processes;
 	struct trace_coroutines coroutines;
 	struct trace_sums *sums;
 	uint64_t tracks, flows; /* numbers that were given */
-	uint64_t process;
 	char **texts; /* of names, by address; freed at the end */
 	size_t nb_texts;
 	struct counter counters[256];
@@ -134,35 +145,6 @@ static bool next(struct work *w, struct carrier *c)
 	return false;
 }
 
-static const char *const stops[] = {
-	[HAUL_TRACE_BEGAN] = "began",
-	[HAUL_TRACE_YIELDED] = "yielded",
-	[HAUL_TRACE_PARKED] = "parked",
-	[HAUL_TRACE_SLEEPS] = "sleeps",
-	[HAUL_TRACE_JOINS] = "joins",
-	[HAUL_TRACE_BLOCKED] = "blocked",
-	[HAUL_TRACE_ORDERED] = "waits for its order",
-	[HAUL_TRACE_WENT_HOME] = "went home",
-	[HAUL_TRACE_ENDED] = "ended",
-};
-
-static const char *stop_of(unsigned how)
-{
-	return how < sizeof(stops) / sizeof(stops[0]) ? stops[how] : "?";
-}
-
-/* NULL: not known. */
-static const char *end_of(unsigned end)
-{
-	static const char *const ends[] = {
-		[HAUL_TRACE_WOKEN] = "woken",
-		[HAUL_TRACE_EXPIRED] = "timer",
-		[HAUL_TRACE_CANCELLED] = "cancelled",
-	};
-
-	return end < sizeof(ends) / sizeof(ends[0]) ? ends[end] : NULL;
-}
-
 static bool is_wait(unsigned how)
 {
 	return how >= HAUL_TRACE_PARKED && how <= HAUL_TRACE_ORDERED;
@@ -178,7 +160,7 @@ static struct trace_coroutine *coroutine(struct work *w, uint64_t address)
 	return co ? co : &none;
 }
 
-static uint64_t track_of(struct work *w, struct trace_coroutine *co)
+static uint64_t track_of(struct work *w, const struct carrier *c, struct trace_coroutine *co)
 {
 	const char *of = trace_name(&w->coroutines, co);
 	char name[NAME_MOST + 32];
@@ -195,17 +177,37 @@ static uint64_t track_of(struct work *w, struct trace_coroutine *co)
 	if (!track->number) {
 		track->number = ++w->tracks;
 		snprintf(name, sizeof(name), "%s 0x%" PRIx64, of ? of : "coroutine", co->address);
-		trace_out_track(w->out, track->number, w->process, name);
+		trace_out_track(w->out, track->number, c->process->track, name);
 	}
 	co->track = track->number;
 	return co->track;
 }
 
-/* Notes the lives of coroutines. */
+/* The process of a host, a new one if it is named first here. */
+static struct process *process_of(struct work *w, const char *host, uint32_t number)
+{
+	struct process *p = &w->processes[0];
+
+	if (!host[0])
+		return p;
+	for (unsigned i = 1; i < w->nb_processes; i++)
+		if (w->processes[i].name == host)
+			return &w->processes[i];
+	p = &w->processes[w->nb_processes++];
+	*p = (struct process){host, ++w->tracks, number};
+	trace_out_process(w->out, p->track, p->pid, p->name);
+	return p;
+}
+
+/* Notes the lives of coroutines, and hosts. */
 static void note(struct work *w, struct carrier *c)
 {
 	const struct trace_event *e = &c->event;
 
+	if (e->kind == HAUL_TRACE_HOST) {
+		c->process = process_of(w, name_of(w, c, e->extra), (uint32_t)e->value);
+		c->is_none = e->sub;
+	}
 	if (e->kind != HAUL_TRACE_RUN)
 		return;
 	if (c->on && e->sub == HAUL_TRACE_ENDED)
@@ -238,7 +240,7 @@ static void stop(struct work *w, struct carrier *c, unsigned how, unsigned ended
 	end_sleep(w, c);
 	if (!c->on)
 		return;
-	trace_point_text(&p, "stop", stop_of(how));
+	trace_point_text(&p, "stop", trace_raw_stop(how));
 	if (ended > 0)
 		trace_point_number(&p, "ended", ended);
 	if (how == HAUL_TRACE_BLOCKED && c->object_kind) {
@@ -265,7 +267,7 @@ static void mark_stop(struct work *w, struct carrier *c, struct trace_coroutine 
 	struct trace_point p;
 
 	if (is_wait(how) && !co->waits) {
-		p = point(c, track_of(w, co), stop_of(how));
+		p = point(c, track_of(w, c, co), trace_raw_stop(how));
 		if (how == HAUL_TRACE_BLOCKED && c->object_kind) {
 			p.name = c->object_kind;
 			trace_point_address(&p, "object", c->object);
@@ -283,8 +285,8 @@ static void end_wait(struct work *w, struct carrier *c, struct trace_coroutine *
 {
 	struct trace_point p = point(c, co->track, NULL);
 
-	if (co->waits && end_of(co->end))
-		trace_point_text(&p, "end", end_of(co->end));
+	if (co->waits && trace_raw_end(co->end))
+		trace_point_text(&p, "end", trace_raw_end(co->end));
 	if (co->waits)
 		trace_out_slice_ends(w->out, &p);
 	co->waits = false;
@@ -378,7 +380,7 @@ static void lasted(
 static void span_begins(struct work *w, struct carrier *c)
 {
 	struct trace_coroutine *co = coroutine(w, c->event.value);
-	struct trace_point p = point(c, track_of(w, co), name_of(w, c, c->event.extra));
+	struct trace_point p = point(c, track_of(w, c, co), name_of(w, c, c->event.extra));
 
 	co->depth++;
 	trace_out_slice_begins(w->out, &p);
@@ -398,31 +400,31 @@ static void span_ends(struct work *w, struct carrier *c)
 
 static void mark(struct work *w, struct carrier *c)
 {
-	struct trace_coroutine *co = coroutine(w, c->event.value);
-	struct trace_point p = point(c, track_of(w, co), name_of(w, c, c->event.extra));
+	uint64_t track = c->event.value ? track_of(w, c, coroutine(w, c->event.value)) : c->track;
+	struct trace_point p = point(c, track, name_of(w, c, c->event.extra));
 
 	trace_out_instant(w->out, &p);
 }
 
-static uint64_t counter_track(struct work *w, const char *name)
+static uint64_t counter_track(struct work *w, const struct process *process, const char *name)
 {
 	const unsigned most = sizeof(w->counters) / sizeof(w->counters[0]);
 	unsigned i;
 
 	for (i = 0; i < w->nb_counters; i++)
-		if (w->counters[i].name == name)
+		if (w->counters[i].name == name && w->counters[i].process == process)
 			return w->counters[i].track;
 	if (w->nb_counters == most)
 		return w->counters[most - 1].track;
-	w->counters[w->nb_counters++] = (struct counter){name, ++w->tracks};
-	trace_out_counter_track(w->out, w->tracks, w->process, name);
+	w->counters[w->nb_counters++] = (struct counter){process, name, ++w->tracks};
+	trace_out_counter_track(w->out, w->tracks, process->track, name);
 	return w->tracks;
 }
 
 static void count(struct work *w, struct carrier *c)
 {
 	if (c->event.kind == HAUL_TRACE_COUNT) {
-		c->counter = counter_track(w, name_of(w, c, c->event.extra));
+		c->counter = counter_track(w, c->process, name_of(w, c, c->event.extra));
 		return;
 	}
 	if (c->counter)
@@ -488,6 +490,7 @@ static void handle(struct work *w, struct carrier *c)
 	case HAUL_TRACE_TRIGGER:
 		instant(w, c, trace_raw_why(c->event.sub));
 		break;
+	case HAUL_TRACE_HOST:
 	case HAUL_TRACE_NONE:
 	case HAUL_TRACE_NAME:
 	case HAUL_TRACE_TEXT:
@@ -504,11 +507,15 @@ static void put_carrier(struct work *w, struct carrier *c)
 	if (h->runtime > 0)
 		snprintf(name, sizeof(name), "runtime %u carrier %u", h->runtime, h->carrier);
 	c->track = ++w->tracks;
-	trace_out_thread(w->out, c->track, w->process, w->raw->head.pid, h->tid, name);
+	w->sums->lost += c->ring->lost;
+	if (c->is_none) {
+		trace_out_track(w->out, c->track, c->process->track, c->process->name);
+		return;
+	}
+	trace_out_thread(w->out, c->track, c->process->track, c->process->pid, h->tid, name);
 	c->polls = ++w->tracks;
 	strcat(name, " polls");
-	trace_out_track(w->out, c->polls, w->process, name);
-	w->sums->lost += c->ring->lost;
+	trace_out_track(w->out, c->polls, c->process->track, name);
 }
 
 /* The carrier with the oldest event; NULL: none has one. */
@@ -538,11 +545,14 @@ static void each(struct work *w, bool *has, void (*fn)(struct work *w, struct ca
 static void convert_all(struct work *w, bool *has)
 {
 	for (unsigned i = 0; i < w->raw->nb; i++)
-		w->carriers[i].ring = &w->raw->rings[i];
+		w->carriers[i] =
+			(struct carrier){.ring = &w->raw->rings[i], .process = &w->processes[0]};
 	each(w, has, note);
 	trace_lives_begin(&w->coroutines);
 	for (unsigned i = 0; i < w->raw->nb; i++) {
-		w->carriers[i] = (struct carrier){.ring = &w->raw->rings[i]};
+		w->carriers[i] = (struct carrier){.ring = &w->raw->rings[i],
+			.process = w->carriers[i].process,
+			.is_none = w->carriers[i].is_none};
 		put_carrier(w, &w->carriers[i]);
 	}
 	each(w, has, handle);
@@ -554,6 +564,7 @@ static void free_all(struct work *w)
 		free(w->texts[i]);
 	free(w->texts);
 	free(w->carriers);
+	free(w->processes);
 	trace_coroutines_free(&w->coroutines);
 }
 
@@ -567,11 +578,13 @@ bool trace_convert(const struct trace_raw *raw, FILE *to, struct trace_sums *sum
 		*w = (struct work){.raw = raw,
 			.out = trace_out_begin(to),
 			.carriers = calloc(raw->nb + 1, sizeof(w->carriers[0])),
+			.processes = calloc(raw->nb + 1, sizeof(w->processes[0])),
 			.sums = sums};
 	}
-	if (w && has && w->out && w->carriers) {
-		w->process = ++w->tracks;
-		trace_out_process(w->out, w->process, raw->head.pid, raw->head.program);
+	if (w && has && w->out && w->carriers && w->processes) {
+		w->processes[w->nb_processes++] =
+			(struct process){raw->head.program, ++w->tracks, raw->head.pid};
+		trace_out_process(w->out, w->tracks, raw->head.pid, raw->head.program);
 		convert_all(w, has);
 		done = trace_out_end(w->out, &sums->packets) && !w->failed;
 	}

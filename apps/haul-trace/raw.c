@@ -187,3 +187,31 @@ const char *trace_raw_why(uint32_t why)
 
 	return why < sizeof(names) / sizeof(names[0]) ? names[why] : "?";
 }
+
+static const char *const stops[] = {
+	[HAUL_TRACE_BEGAN] = "began",
+	[HAUL_TRACE_YIELDED] = "yielded",
+	[HAUL_TRACE_PARKED] = "parked",
+	[HAUL_TRACE_SLEEPS] = "sleeps",
+	[HAUL_TRACE_JOINS] = "joins",
+	[HAUL_TRACE_BLOCKED] = "blocked",
+	[HAUL_TRACE_ORDERED] = "waits for its order",
+	[HAUL_TRACE_WENT_HOME] = "went home",
+	[HAUL_TRACE_ENDED] = "ended",
+};
+
+const char *trace_raw_stop(unsigned how)
+{
+	return how < sizeof(stops) / sizeof(stops[0]) ? stops[how] : "?";
+}
+
+const char *trace_raw_end(unsigned end)
+{
+	static const char *const ends[] = {
+		[HAUL_TRACE_WOKEN] = "woken",
+		[HAUL_TRACE_EXPIRED] = "timer",
+		[HAUL_TRACE_CANCELLED] = "cancelled",
+	};
+
+	return end < sizeof(ends) / sizeof(ends[0]) ? ends[end] : NULL;
+}

@@ -46,5 +46,9 @@ uint64_t trace_raw_ns(const struct trace_raw *raw, uint64_t ticks);
 
 /* Why the file was written. */
 const char *trace_raw_why(uint32_t why);
+/* How a slice ended, enum haul_trace_how. */
+const char *trace_raw_stop(unsigned how);
+/* What ended a wait, enum haul_trace_end; NULL: not known. */
+const char *trace_raw_end(unsigned end);
 
 #endif

@@ -280,16 +280,18 @@ static __attribute__((noinline)) void trace_cycle(struct hauli_poller *p, uint64
 {
 	uint64_t packets = 0;
 
+	hauli_unseen_begin();
 	for (struct hauli_rxq **r = p->active; *r; r++)
 		packets += hauli_counter_read(&(*r)->packets);
 	hauli_glue_has_polled(p->carrier, began, hauli_timer_ticks(), packets - p->told);
+	hauli_unseen_end();
 	p->told = packets;
 }
 
 static inline __attribute__((always_inline)) bool cycle_traced(
 	struct hauli_poller *p, bool woken, const struct form form)
 {
-	uint64_t began = form.traced ? hauli_timer_ticks() : 0;
+	uint64_t began = form.traced ? hauli_glue_trace_now() : 0;
 	bool io = cycle(p, woken, form);
 
 	if (form.traced && io)

@@ -129,6 +129,12 @@ static inline bool hauli_glue_is_traced(const struct haul_carrier *c)
 	return c->timeline != NULL;
 }
 
+/* The time, for the next. */
+static inline uint64_t hauli_glue_trace_now(void)
+{
+	return hauli_timeline_now();
+}
+
 /* Called by c's poller, if c keeps a timeline: a cycle with packets has ended. Times in ticks. */
 static inline void hauli_glue_has_polled(
 	struct haul_carrier *c, uint64_t began, uint64_t now, uint64_t packets)

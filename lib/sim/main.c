@@ -15,6 +15,7 @@
 #include "sim/real.h"
 #include "sim/report.h"
 #include "sim/runs.h"
+#include "sim/timelines.h"
 #include "sim/twice.h"
 
 #define LINES 80 /* of a run's output, at most */
@@ -275,9 +276,15 @@ static int run_one(const struct hauli_sim_options *o)
 		.steps = o->steps,
 		.faults = o->faults,
 		.real_s = o->real_s,
+		.trace = o->trace,
 	};
 	struct hauli_sim_outcome *out = hauli_sim_runs_adopt();
-	int status;
+	int status = o->trace ? hauli_sim_timelines_begin(o->trace) : 0;
+
+	if (status) {
+		fprintf(stderr, "%s: --trace %s: %s\n", o->program, o->trace, strerror(-status));
+		return 2;
+	}
 
 	if (out) {
 		hauli_sim_run_here(&spec, out, true);

@@ -32,6 +32,7 @@ enum {
 	OPT_SHORTEN,
 	OPT_TWICE,
 	OPT_JSON,
+	OPT_TRACE,
 	OPT_LIST,
 };
 
@@ -50,6 +51,7 @@ static const struct option longs[] = {
 	{"shorten", required_argument, NULL, OPT_SHORTEN},
 	{"twice", required_argument, NULL, OPT_TWICE},
 	{"json", required_argument, NULL, OPT_JSON},
+	{"trace", required_argument, NULL, OPT_TRACE},
 	{"list", no_argument, NULL, OPT_LIST},
 	{NULL, 0, NULL, 0},
 };
@@ -74,6 +76,7 @@ static const char help[] =
 	"      --twice N      make each N-th run twice and compare them; 0: none (20)\n"
 	"      --jobs N       so many runs at a time (one for each CPU)\n"
 	"      --json FILE    write what was found\n"
+	"      --trace FILE   write the timeline of the run of --seed, for haul-trace\n"
 	"      --list         show the tests and the kinds of faults\n"
 	"  -h, --help         show this\n"
 	"\n"
@@ -210,6 +213,9 @@ static int take(struct hauli_sim_options *o, int opt, char *arg, const struct ha
 	case OPT_JSON:
 		o->json = arg;
 		break;
+	case OPT_TRACE:
+		o->trace = arg;
+		break;
 	case OPT_LIST:
 		list(tests);
 		return 0;
@@ -287,6 +293,11 @@ int hauli_sim_options_parse(
 		fprintf(stderr, "%s: %s\n", o->program,
 			o->nb_tests ? "--seed runs one test: name it by --test"
 				    : "the program has no tests");
+		return WRONG;
+	}
+	if (o->trace && !o->one) {
+		fprintf(stderr, "%s: --trace %s: it is the timeline of one run: give its --seed\n",
+			o->program, o->trace);
 		return WRONG;
 	}
 	o->jobs = o->jobs ? o->jobs : cpus();

@@ -18,6 +18,7 @@ struct hauli_sim_options {
 	bool keep_going;
 	const char *faults; /* NULL: those of each test */
 	const char *json; /* or NULL */
+	const char *trace; /* or NULL; with `one` only */
 };
 
 /* Reads the command line. -1: run; else the exit status, and everything is said. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "sim/real.h"
+#include "sim/timelines.h"
 #include "sim/world.h"
 
 #define HOUR (3600 * HAUL_S)
@@ -41,10 +42,27 @@ static void note_state(enum hauli_sim_how how, int number)
 	hauli_sim_self_name(out->text, sizeof(out->text));
 }
 
+/* Also where a run does not get to its end. No system call fails any more, or is told about. */
+static void end_timelines(void)
+{
+	int err;
+
+	if (!r.out || !r.spec->trace)
+		return;
+	hauli_sim_faults_end();
+	err = hauli_sim_timelines_write();
+	if (err)
+		dprintf(STDERR_FILENO, "--trace %s: %s\n", r.spec->trace, strerror(-err));
+	else
+		dprintf(STDERR_FILENO, "Timeline: haul-trace --in %s --out %s.pftrace\n",
+			r.spec->trace, r.spec->trace);
+}
+
 static void on_fatal(int sig)
 {
 	if (r.out && r.out->how == HAULI_SIM_UNKNOWN)
 		note_state(HAULI_SIM_SIGNAL, sig);
+	end_timelines();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -61,6 +79,7 @@ static void on_exit_of(int status, void *unused)
 {
 	if (r.out && r.out->how == HAULI_SIM_UNKNOWN)
 		note_state(HAULI_SIM_EXIT, status);
+	end_timelines();
 }
 
 static void catch_signals(unsigned real_s)
@@ -95,20 +114,30 @@ static void tell_target(const struct hauli_sim_target *target, char *buf, size_t
 		hauli_sim_self_name(buf + n, len - n);
 }
 
+static void mark_strike(const struct hauli_sim_strike *s)
+{
+	char text[HAULI_SIM_AT + 48];
+
+	snprintf(text, sizeof(text), "%s %" PRIu64 ": %s", hauli_sim_fault_name(s->kind), s->number,
+		s->at);
+	hauli_sim_timelines_mark(text);
+}
+
 static void see_strike(
 	enum hauli_sim_fault kind, uint64_t number, const struct hauli_sim_target *target)
 {
 	struct hauli_sim_outcome *out = r.out;
-	struct hauli_sim_strike *s;
+	struct hauli_sim_strike s = {kind, number, hauli_sim_passed(), ""};
 
 	out->struck[kind]++;
 	out->last[kind] = number;
-	if (out->nb_strikes < HAULI_SIM_STRIKES) {
-		s = &out->strikes[out->nb_strikes];
-		*s = (struct hauli_sim_strike){kind, number, hauli_sim_passed(), ""};
-		tell_target(target, s->at, sizeof(s->at));
-	}
+	if (out->nb_strikes < HAULI_SIM_STRIKES || r.spec->trace)
+		tell_target(target, s.at, sizeof(s.at));
+	if (out->nb_strikes < HAULI_SIM_STRIKES)
+		out->strikes[out->nb_strikes] = s;
 	out->nb_strikes++;
+	if (r.spec->trace)
+		mark_strike(&s);
 }
 
 static int call(void *arg)
@@ -149,6 +178,7 @@ void hauli_sim_run_here(
 	if (&hauli_sim_hooks && hauli_sim_hooks.begin)
 		hauli_sim_hooks.begin(&opts);
 	rc = haul_sim_run(&opts, call, (void *)(uintptr_t)test, &out->result);
+	end_timelines();
 	out->real_s = since(r.began);
 	out->how = rc ? HAULI_SIM_REFUSED : HAULI_SIM_ENDED;
 	snprintf(out->text, sizeof(out->text), "%s", hauli_sim_failure());

@@ -18,6 +18,7 @@ struct hauli_sim_spec {
 	unsigned steps; /* 0: the seed decides */
 	const char *faults; /* as the option; NULL: those of the test */
 	unsigned real_s; /* limit of real time; 0: none */
+	const char *trace; /* a file for the timelines; NULL: none */
 	/* In a process that starts anew, at other addresses: what depends on these differs. */
 	const char *anew; /* its argv[0]; NULL: a copy of this process */
 };

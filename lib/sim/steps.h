@@ -24,6 +24,12 @@ void hauli_sim_pause(void);
 void hauli_sim_rest(uint64_t until, int has_acted);
 /* Nanoseconds of the simulated clock, also outside of a simulation. */
 uint64_t hauli_sim_ticks(void);
+/* Between these the thread takes no step, and the clock stands still. May be nested. */
+void hauli_sim_unseen_begin(void);
+void hauli_sim_unseen_end(void);
+/* The timelines of all runtimes are kept (timelines.h); first: struct hauli_timeline. */
+_Bool hauli_sim_is_traced(void);
+void hauli_sim_keep_timelines(void *first, unsigned n);
 /* True on a simulated thread. */
 _Bool hauli_sim_is_on(void);
 /* An allocation is to fail. */

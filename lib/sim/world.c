@@ -57,6 +57,11 @@ static struct hauli_sim_marks *marks; /* NULL: none */
 
 uint64_t hauli_sim_steps_left = UINT64_MAX;
 
+static __thread struct {
+	unsigned depth;
+	uint64_t steps_left; /* as before */
+} unseen;
+
 bool hauli_sim_is_on(void)
 {
 	return is_on;
@@ -397,10 +402,26 @@ void hauli_sim_rest(uint64_t until, int has_acted)
 	me->looks = true;
 }
 
+void hauli_sim_unseen_begin(void)
+{
+	if (unseen.depth++ > 0)
+		return;
+	unseen.steps_left = hauli_sim_steps_left;
+	hauli_sim_steps_left = UINT64_MAX;
+}
+
+void hauli_sim_unseen_end(void)
+{
+	if (--unseen.depth == 0)
+		hauli_sim_steps_left = unseen.steps_left;
+}
+
 uint64_t hauli_sim_ticks(void)
 {
 	if (!is_on)
 		return hauli_sim_real_ns();
+	if (unseen.depth > 0)
+		return hauli_world.now;
 	hauli_world.now += ++hauli_world.reads > READS ? READ_NS : 1;
 	return hauli_world.now;
 }

@@ -17,7 +17,9 @@ static void put_text(struct hauli_timeline *t, const char *text, size_t len)
 
 	memcpy(bytes + 1, text, len < TEXT_BYTES ? len : TEXT_BYTES);
 	memcpy(words, bytes, sizeof(words));
+	hauli_unseen_begin();
 	hauli_last_put(&t->ring, words[0], words[1]);
+	hauli_unseen_end();
 }
 
 __attribute__((noinline)) unsigned hauli_timeline_name_slow(
@@ -30,7 +32,9 @@ __attribute__((noinline)) unsigned hauli_timeline_name_slow(
 	hauli_timeline_put_at(t, 0, HAUL_TRACE_NAME, n, 0, slot);
 	for (unsigned i = 0; i < n; i++)
 		put_text(t, text + (size_t)i * TEXT_BYTES, len - (size_t)i * TEXT_BYTES);
+	hauli_unseen_begin();
 	*name = (struct hauli_timeline_name){text, hauli_last_own_end(&t->ring), ""};
+	hauli_unseen_end();
 	memcpy(name->copy, text, len);
 	return slot;
 }

@@ -49,17 +49,38 @@ struct hauli_timeline {
 
 HAULI_ASSERT_LINE(struct hauli_timeline, ring);
 
+/* The time of events. */
+static inline uint64_t hauli_timeline_now(void)
+{
+	uint64_t now;
+
+	hauli_unseen_begin();
+	now = hauli_timer_ticks();
+	hauli_unseen_end();
+	return now;
+}
+
 /* The carrier's thread. sub: up to 63; extra: up to 65,535; value: up to 48 bits. */
 static inline void hauli_timeline_put_at(struct hauli_timeline *t, uint64_t ticks,
 	enum haul_trace_kind kind, unsigned sub, uint64_t value, unsigned extra)
 {
+	hauli_unseen_begin();
 	hauli_last_put(&t->ring, ticks << 12 | sub << 6 | kind, value << 16 | extra);
+	hauli_unseen_end();
 }
 
 static inline void hauli_timeline_put(struct hauli_timeline *t, enum haul_trace_kind kind,
 	unsigned sub, uint64_t value, unsigned extra)
 {
-	hauli_timeline_put_at(t, hauli_timer_ticks(), kind, sub, value, extra);
+	hauli_timeline_put_at(t, hauli_timeline_now(), kind, sub, value, extra);
+}
+
+/* Behind HAUL_TRACE_COUNT. */
+static inline void hauli_timeline_put_value(struct hauli_timeline *t, int64_t value)
+{
+	hauli_unseen_begin();
+	hauli_last_put(&t->ring, HAUL_TRACE_VALUE, (uint64_t)value);
+	hauli_unseen_end();
 }
 
 /* The slot of a name. The slow part writes its text. */
@@ -79,11 +100,12 @@ static inline unsigned hauli_timeline_name(struct hauli_timeline *t, const char 
 {
 	unsigned slot = hauli_timeline_slot(text);
 	const struct hauli_timeline_name *n = &t->names[slot];
+	bool is_new;
 
-	if (__builtin_expect(
-		    n->text == text && hauli_last_own_end(&t->ring) - n->at < t->ring.size / 2,
-		    1) &&
-		strncmp(n->copy, text, HAULI_TIMELINE_TEXT) == 0)
+	hauli_unseen_begin();
+	is_new = n->text != text || hauli_last_own_end(&t->ring) - n->at >= t->ring.size / 2;
+	hauli_unseen_end();
+	if (__builtin_expect(!is_new, 1) && strncmp(n->copy, text, HAULI_TIMELINE_TEXT) == 0)
 		return slot;
 	return hauli_timeline_name_slow(t, text, slot);
 }

@@ -31,9 +31,12 @@
 
 #define RUNTIMES 64 /* of a process, as coro/overflow.c has it */
 #define EVENTS_MIN 1024u
+#define EVENTS_SIMULATED 65536u
+#define NO_SLOT RUNTIMES
 
 struct hauli_timelines {
-	unsigned nb, slot;
+	unsigned nb,
+		slot; /* NO_SLOT: of a simulation, which keeps them; readers do not find them */
 	size_t bytes; /* of all, with the rings */
 	struct hauli_timeline of[];
 };
@@ -55,20 +58,25 @@ static void free_left(void)
 		if (!s->left || !hauli_gate_is_quiet(&s->gate))
 			continue;
 		hauli_ptr_published_set(&s->timelines, NULL);
-		munmap(s->left, s->left->bytes);
+		if (!hauli_is_traced())
+			munmap(s->left, s->left->bytes);
 		s->left = NULL;
 		hauli_gate_open(&s->gate);
 		hauli_trylock_release(&s->taken);
 	}
 }
 
-/* NULL: all are taken. */
-static struct slot *take_slot(void)
+/* Its number; NO_SLOT: all are taken. */
+static unsigned take_slot(void)
 {
-	for (unsigned i = 0; i < RUNTIMES; i++)
-		if (hauli_trylock_take(&slots[i].taken))
-			return &slots[i];
-	return NULL;
+	unsigned i = 0;
+
+	hauli_process_lock();
+	free_left();
+	while (i < RUNTIMES && !hauli_trylock_take(&slots[i].taken))
+		i++;
+	hauli_process_unlock();
+	return i;
 }
 
 static uint64_t ring_size(unsigned events)
@@ -88,42 +96,43 @@ static size_t rounded(size_t bytes)
 /* Pages that were never written take no memory. */
 int hauli_timelines_create(struct hauli_timelines **out, unsigned nb_carriers, unsigned events)
 {
-	uint64_t size = ring_size(events);
+	uint64_t size = ring_size(events ? events : EVENTS_SIMULATED);
 	size_t head = rounded(sizeof(struct hauli_timelines)) +
 		nb_carriers * sizeof(struct hauli_timeline);
 	size_t ring = (size_t)size * sizeof(struct hauli_last_entry);
 	struct hauli_timelines *ts;
-	struct slot *s;
+	unsigned slot = NO_SLOT;
 	char *mem;
 
 	mem = mmap(NULL, head + nb_carriers * ring, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)
 		return -ENOMEM;
-	hauli_process_lock();
-	free_left();
-	s = take_slot();
-	hauli_process_unlock();
-	if (!s) {
+	if (events > 0 && (slot = take_slot()) == NO_SLOT) {
 		munmap(mem, head + nb_carriers * ring);
 		return -ENOMEM;
 	}
 	ts = (struct hauli_timelines *)mem;
 	ts->nb = nb_carriers;
-	ts->slot = (unsigned)(s - slots);
+	ts->slot = slot;
 	ts->bytes = head + nb_carriers * ring;
+	hauli_unseen_begin();
 	for (unsigned i = 0; i < nb_carriers; i++) {
 		hauli_last_init(
 			&ts->of[i].ring, (struct hauli_last_entry *)(mem + head + i * ring), size);
 		ts->of[i].head =
 			(struct haul_trace_ring){.runtime = ts->slot, .carrier = i, .size = size};
 	}
+	hauli_unseen_end();
+	hauli_keep_timelines(ts->of, nb_carriers);
 	*out = ts;
 	return 0;
 }
 
 void hauli_timelines_publish(struct hauli_timelines *ts)
 {
+	if (ts->slot == NO_SLOT)
+		return;
 	hauli_ptr_published_set(&slots[ts->slot].timelines, ts);
 	haul_traced_add_(1);
 }
@@ -137,7 +146,7 @@ void hauli_timelines_destroy(struct hauli_timelines *ts)
 {
 	struct slot *s;
 
-	if (!ts)
+	if (!ts || ts->slot == NO_SLOT)
 		return;
 	s = &slots[ts->slot];
 	haul_traced_add_(-1u);

@@ -8,7 +8,8 @@
 /* Those of a runtime's carriers. */
 struct hauli_timelines;
 
-/* events: at least as many in each ring; at most HAULI_TIMELINE_MOST. 0 or -ENOMEM. */
+/* events: at least as many in each ring; at most HAULI_TIMELINE_MOST. 0: for the file of a
+ * simulation only (hauli_is_traced()). 0 or -ENOMEM. */
 int hauli_timelines_create(struct hauli_timelines **ts, unsigned nb_carriers, unsigned events);
 /* From now on readers find them. */
 void hauli_timelines_publish(struct hauli_timelines *ts);

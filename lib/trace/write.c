@@ -56,7 +56,7 @@ struct file {
 	bool begun;
 };
 
-static int put_ring(int fd, const struct hauli_timeline *t)
+int hauli_trace_put_ring(int fd, const struct hauli_timeline *t)
 {
 	struct haul_trace_ring head = t->head;
 	struct haul_trace_tail tail;
@@ -80,9 +80,18 @@ static uint64_t now_by(clockid_t clock)
 	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
+int hauli_trace_put_head(int fd, const struct haul_trace_file *head)
+{
+	struct haul_trace_file f = *head;
+
+	for (size_t i = 0; i + 1 < sizeof(f.program) && program_invocation_short_name[i]; i++)
+		f.program[i] = program_invocation_short_name[i];
+	return put(fd, &f, sizeof(f));
+}
+
 static int put_head(int fd, enum haul_trace_why why)
 {
-	struct haul_trace_file f = {
+	const struct haul_trace_file f = {
 		.magic = HAUL_TRACE_MAGIC,
 		.version = HAUL_TRACE_VERSION,
 		.why = why,
@@ -93,9 +102,7 @@ static int put_head(int fd, enum haul_trace_why why)
 		.pid = (uint32_t)getpid(),
 	};
 
-	for (size_t i = 0; i + 1 < sizeof(f.program) && program_invocation_short_name[i]; i++)
-		f.program[i] = program_invocation_short_name[i];
-	return put(fd, &f, sizeof(f));
+	return hauli_trace_put_head(fd, &f);
 }
 
 /* The head comes with the first ring. */
@@ -105,7 +112,7 @@ static int put_one(const struct hauli_timeline *t, void *arg)
 	int err = f->begun ? 0 : put_head(f->fd, f->why);
 
 	f->begun = true;
-	return err ? err : put_ring(f->fd, t);
+	return err ? err : hauli_trace_put_ring(f->fd, t);
 }
 
 int hauli_trace_write(int fd, enum haul_trace_why why)

@@ -58,6 +58,11 @@ ARGUMENTS = [  # exit status, what it says
     (["--seeds=-1"], 2, r": --seeds -1: give a number, 0 to "),
     (["--test", "rice"], 2, r": --test rice: there is none; --list shows them$"),
     (["--seed", "1"], 2, r": --seed runs one test: name it by --test$"),
+    (["--test", "fine", "--trace", "x"], 2,
+     r": --trace x: it is the timeline of one run: give its --seed$"),
+    (["--test", "fine", "--seeds", "1", "--trace", "x"], 2, r": --trace x: it is the timeline "),
+    (["--test", "fine", "--seed", "1", "--trace", "/nowhere/x"], 2,
+     r": --trace /nowhere/x: No such file or directory$"),
     (["race"], 2, r': "race": give a test as --test race$'),
     (["--faults", "losss"], 2, r': --faults: "losss" is none: --list shows them$'),
     (["--faults", "loss:x"], 2, r': --faults: "loss:x" should be as loss:3 or loss:7-9$'),
@@ -122,7 +127,8 @@ def random_lines(tap):
         "--for": ["1", "2", "x"], "--faults": ["all", "none", "loss,", "stall:1", "stall:0",
                                               "stall:2-1", "late,slow", "no-stack:1-99999"],
         "--json": ["/dev/null", "/nowhere/x", ""], "--keep-going": [None], "--list": [None],
-        "--help": [None], "--sede": numbers, "-t": ["fine"], "-x": [None], "fine": [None],
+        "--trace": ["/dev/null", "/nowhere/x"], "--help": [None], "--sede": numbers,
+        "-t": ["fine"], "-x": [None], "fine": [None],
     }
     bad = []
     for _ in range(100):

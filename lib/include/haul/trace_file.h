@@ -46,6 +46,10 @@ enum haul_trace_kind {
 	HAUL_TRACE_COUNT, /* a program's counter; extra: its name's slot */
 	HAUL_TRACE_VALUE, /* behind HAUL_TRACE_COUNT: its value, word 1 */
 	HAUL_TRACE_TRIGGER, /* a trace was asked for. sub: enum haul_trace_why */
+	/* Of a simulation, behind the other events of a ring: this is a carrier of the host that
+	 * process `value` stands for; extra: the slot of the host's name, "" for the test itself.
+	 * sub 1: of no carrier, but what the simulation tells itself */
+	HAUL_TRACE_HOST,
 };
 
 /* How a slice ended. */

@@ -364,5 +364,5 @@ void haul_trace_count_(const char *name, int64_t value)
 		return;
 	hauli_timeline_put(
 		c->timeline, HAUL_TRACE_COUNT, 0, 0, hauli_timeline_name(c->timeline, name));
-	hauli_last_put(&c->timeline->ring, HAUL_TRACE_VALUE, (uint64_t)value);
+	hauli_timeline_put_value(c->timeline, value);
 }

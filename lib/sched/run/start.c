@@ -138,7 +138,7 @@ static int timelines_init(struct haul_runtime *rt, const struct start *s)
 {
 	int err;
 
-	if (s->opts->trace_events == 0)
+	if (s->opts->trace_events == 0 && !hauli_is_traced())
 		return 0;
 	err = hauli_timelines_create(&rt->timelines, rt->nb_carriers, s->opts->trace_events);
 	if (err)

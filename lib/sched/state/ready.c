@@ -16,7 +16,12 @@ static void ready_traced(struct haul_carrier *c, struct haul_coro *co, hauli_run
 
 static bool is_cancelled(const struct haul_coro *co)
 {
-	return (hauli_coro_state(co) & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(co);
+	bool is;
+
+	hauli_unseen_begin();
+	is = (hauli_coro_state(co) & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(co);
+	hauli_unseen_end();
+	return is;
 }
 
 void hauli_ready_traced(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push)

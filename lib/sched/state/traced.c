@@ -47,12 +47,17 @@ static void look_at_limits(struct haul_carrier *c, struct hauli_timeline *t, uin
 		t->polled = now;
 }
 
-void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint64_t ended)
+/* more: coroutines that have ended, and are not counted yet. */
+void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint64_t more)
 {
 	struct hauli_timeline *t = c->timeline;
-	uint64_t now = hauli_timer_ticks();
-	unsigned extra = least(ended - t->ended, 255) << 8;
+	uint64_t now, ended;
+	unsigned extra;
 
+	hauli_unseen_begin();
+	now = hauli_timer_ticks();
+	ended = hauli_counter_read(&c->counts.ended) + more;
+	extra = least(ended - t->ended, 255) << 8;
 	if (c->current)
 		extra |= hauli_timeline_name(t, c->current->co.name);
 	hauli_timeline_put_at(t, now, HAUL_TRACE_RUN, how, (uintptr_t)c->current, extra);
@@ -61,13 +66,17 @@ void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint
 	t->ended = ended;
 	t->on = c->current;
 	t->since = now;
+	hauli_unseen_end();
 }
 
 void hauli_traced_suspend_slow(struct haul_carrier *c, const struct haul_coro *me)
 {
-	uint64_t ended = hauli_counter_read(&c->counts.ended);
+	enum haul_trace_how how;
 
-	hauli_traced_run_slow(c, how_of(me), ended);
+	hauli_unseen_begin();
+	how = how_of(me);
+	hauli_unseen_end();
+	hauli_traced_run_slow(c, how, 0);
 }
 
 void hauli_traced_end(struct haul_carrier *c, const struct haul_coro *co, enum haul_trace_end end)
@@ -138,7 +147,7 @@ void hauli_traced_poll_slow(struct haul_carrier *c, uint64_t began, uint64_t now
 void hauli_traced_call_slow(
 	struct haul_carrier *c, enum haul_trace_call call, int fd, uint64_t began)
 {
-	uint64_t now = hauli_timer_ticks();
+	uint64_t now = hauli_timeline_now();
 
 	hauli_timeline_put_at(c->timeline, now, HAUL_TRACE_FD, call, now - began,
 		least((uint64_t)fd, UINT16_MAX));

@@ -13,7 +13,7 @@
 #include "sched/state/carrier.h"
 #include "trace/timeline.h"
 
-void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint64_t ended);
+void hauli_traced_run_slow(struct haul_carrier *c, enum haul_trace_how how, uint64_t more);
 void hauli_traced_suspend_slow(struct haul_carrier *c, const struct haul_coro *me);
 void hauli_traced_ready_slow(struct haul_carrier *c, const struct haul_coro *co);
 void hauli_traced_request_slow(struct haul_carrier *c, const struct haul_coro *co, uint32_t bits);
@@ -33,29 +33,32 @@ void hauli_traced_call_slow(
 /* The carrier's thread begins. */
 static inline void hauli_traced_thread(struct haul_carrier *c, uint32_t tid)
 {
-	if (c->timeline)
-		hauli_u32_published_set(&c->timeline->tid, tid);
+	if (!c->timeline)
+		return;
+	hauli_unseen_begin();
+	hauli_u32_published_set(&c->timeline->tid, tid);
+	hauli_unseen_end();
 }
 
 /* c->current runs from now on, after one that has ended or after the loop. */
 static inline void hauli_traced_run(struct haul_carrier *c, enum haul_trace_how how)
 {
 	if (hauli_unlikely(c->timeline != NULL))
-		hauli_traced_run_slow(c, how, hauli_counter_read(&c->counts.ended));
+		hauli_traced_run_slow(c, how, 0);
 }
 
 /* The same, if `more` coroutines have ended that the carrier has not counted yet. */
 static inline void hauli_traced_ran(struct haul_carrier *c, enum haul_trace_how how, uint64_t more)
 {
 	if (hauli_unlikely(c->timeline != NULL))
-		hauli_traced_run_slow(c, how, hauli_counter_read(&c->counts.ended) + more);
+		hauli_traced_run_slow(c, how, more);
 }
 
 /* The loop runs again, after a coroutine that may have told so itself. */
 static inline void hauli_traced_loop(struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->timeline != NULL) && c->timeline->on)
-		hauli_traced_run_slow(c, HAUL_TRACE_ENDED, hauli_counter_read(&c->counts.ended));
+		hauli_traced_run_slow(c, HAUL_TRACE_ENDED, 0);
 }
 
 /* me suspends, its state is set, and c->current runs from now on. */
@@ -140,7 +143,7 @@ static inline void hauli_traced_block(struct haul_carrier *c, const char *what, 
 /* Before a system call, and behind it, on the same carrier: the time, or 0. */
 static inline uint64_t hauli_traced_call_begins(const struct haul_carrier *c)
 {
-	return hauli_unlikely(c->timeline != NULL) ? hauli_timer_ticks() : 0;
+	return hauli_unlikely(c->timeline != NULL) ? hauli_timeline_now() : 0;
 }
 static inline void hauli_traced_call(
 	struct haul_carrier *c, enum haul_trace_call call, int fd, uint64_t began)

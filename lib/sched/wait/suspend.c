@@ -28,8 +28,12 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 	struct hauli_exceptions mine =
 		c->exceptions ? *c->exceptions : (struct hauli_exceptions){NULL, 0};
 	struct hauli_co *next;
+	bool nobody;
 
-	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->wait.no_suspend)
+	hauli_unseen_begin(); /* carriers without a timeline do not look */
+	nobody = hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY;
+	hauli_unseen_end();
+	if (nobody || c->wait.no_suspend)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
 	if (c->exceptions)
 		*c->exceptions = (struct hauli_exceptions){NULL, 0};
