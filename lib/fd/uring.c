@@ -4,6 +4,10 @@
  * of the work when the thread asks for it (DEFER_TASKRUN), and says in a word of memory that there
  * is some (TASKRUN_FLAG), so a carrier that spins makes no system call.
  *
+ * A carrier that may be rescued (run/rescue.c) has several threads, one after the other. To the
+ * kernel such a ring is none of a single thread: it interrupts the thread that has submitted, which
+ * may be amid a long slice, and any thread takes what is complete.
+ *
  * What a completion belongs to is in its user data:
  *	0                                             nothing: the end of an end
  *	WOKEN                                         the eventfd was read, which ends a wait
@@ -56,11 +60,13 @@ static void read_wake(struct haul_carrier *c)
 	io_uring_sqe_set_data64(sqe, WOKEN);
 }
 
-static int ring_open(struct hauli_fds *f)
+#define OF_ONE_THREAD \
+	(IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG)
+
+static int ring_open(struct hauli_fds *f, bool one_thread)
 {
 	struct io_uring_params params = {
-		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-			IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_CQSIZE |
+		.flags = (one_thread ? OF_ONE_THREAD : 0) | IORING_SETUP_CQSIZE |
 			IORING_SETUP_SUBMIT_ALL, /* also those after one that it refuses */
 		.cq_entries = COMPLETIONS,
 	};
@@ -69,7 +75,8 @@ static int ring_open(struct hauli_fds *f)
 	if (err)
 		return err;
 	if (params.features & IORING_FEAT_EXT_ARG) {
-		(void)io_uring_register_ring_fd(&f->ring); /* saves the look-up of the descriptor */
+		if (one_thread) /* saves the look-up of the descriptor */
+			(void)io_uring_register_ring_fd(&f->ring);
 		return 0;
 	}
 	io_uring_queue_exit(&f->ring);
@@ -78,7 +85,7 @@ static int ring_open(struct hauli_fds *f)
 
 static int uring_open(struct haul_carrier *c, struct hauli_fds *f)
 {
-	int err = ring_open(f);
+	int err = ring_open(f, !c->rescue);
 
 	if (err)
 		return err;

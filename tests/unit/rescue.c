@@ -2,9 +2,12 @@
 /* Carriers whose slice lasts too long are served by spare threads: each hog here waits, without a
  * suspension, for what only its own carrier can do. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include <haul/fd.h>
 
 #include "sched/state/self.h"
 #include "support/runtime.h"
@@ -143,6 +146,72 @@ START_TEST(the_carrier_comes_back)
 	s.go = true;
 	join(first);
 	WAIT_UNTIL(thread_of_carrier() == own);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *writes(void *fd)
+{
+	EXPECT(write((int)(intptr_t)fd, "x", 1) == 1);
+	return NULL;
+}
+
+/* A call that waits for the kernel's work, and one that waits for a descriptor. */
+static const char *use_descriptors(void)
+{
+	struct haul_coro *co;
+	void *wrong;
+	char byte;
+	int fds[2], fd = haul_fd_open("/dev/null", O_RDONLY, 0, HAUL_FOREVER);
+
+	EXPECT(fd >= 0);
+	EXPECT(haul_fd_close(fd) == 0);
+	EXPECT(pipe2(fds, O_CLOEXEC | O_NONBLOCK) == 0);
+	EXPECT(haul_spawn(&co, writes, (void *)(intptr_t)fds[1], NULL) == 0);
+	EXPECT(haul_fd_read(fds[0], &byte, 1, HAUL_FOREVER) == 1);
+	EXPECT(haul_join(co, &wrong, HAUL_FOREVER) == 0 && !wrong);
+	EXPECT(haul_fd_close(fds[0]) == 0);
+	EXPECT(haul_fd_close(fds[1]) == 0);
+	return NULL;
+}
+
+static void *uses_descriptors(void *arg)
+{
+	const char *wrong = use_descriptors();
+
+	s.go = true;
+	return (void *)wrong;
+}
+
+static void check_descriptors(void)
+{
+	void *wrong;
+
+	ck_assert_int_eq(haul_join(spawn(uses_descriptors, true), &wrong, HAUL_FOREVER), 0);
+	ck_assert_msg(!wrong, "%s", (const char *)wrong);
+}
+
+/* By io_uring or by epoll; the carrier's own thread has used them before, or the rescuer is the
+ * first. */
+START_TEST(descriptors_go_on)
+{
+	const struct haul_runtime_opts opts = {.steal = HAUL_STEAL_GLOBAL,
+		.rescue_after_ns = AFTER,
+		.fds = _i & 1 ? HAUL_FDS_EPOLL : HAUL_FDS_BEST};
+	struct haul_coro *first;
+	unsigned own;
+
+	ck_assert_int_eq(try_start(&opts, 1), 0);
+	own = thread_of_carrier();
+	if (_i & 2)
+		check_descriptors();
+	s.go = false;
+	first = spawn(hog, false);
+	WAIT_UNTIL(s.hogs == 1);
+	check_descriptors();
+	join(first);
+	WAIT_UNTIL(thread_of_carrier() == own);
+	check_descriptors();
 	runtime_stop(s.rt);
 }
 END_TEST
@@ -363,6 +432,6 @@ START_TEST(options_are_checked)
 END_TEST
 
 SUITE_MAIN("rescue", {the_run_queue_goes_on, 1}, {timers_go_on, 1}, {rescuers_are_rescued, 1},
-	{the_carrier_comes_back, 1}, {too_few_rescuers, 1},
+	{the_carrier_comes_back, 1}, {descriptors_go_on, 4}, {too_few_rescuers, 1},
 	{what_has_its_carrier_for_itself_is_not_rescued, 3}, {calls_of_one_that_was_left_behind, 2},
 	{a_stop_waits_for_it, 1}, {options_are_checked, 2})
