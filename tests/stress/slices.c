@@ -86,9 +86,11 @@ static uint64_t some_deadline(struct act *a)
 	return chance(a, 3) ? 0 : haul_in(hauli_random_below(&a->random, 100) * HAUL_US);
 }
 
+/* Where slices are rescued, some last for as long as that takes. */
 static void work(struct act *a)
 {
-	uint64_t until = haul_now() + hauli_random_below(&a->random, 10) * HAUL_US;
+	bool hogs = runtime_rescue_setting(HAUL_STEAL_GLOBAL) && chance(a, 20);
+	uint64_t until = haul_now() + hauli_random_below(&a->random, hogs ? 400 : 10) * HAUL_US;
 
 	while (haul_now() < until)
 		;

@@ -28,7 +28,7 @@
 static struct {
 	struct haul_coro *workers[WORKERS];
 	unsigned nb_workers, rounds;
-	uint64_t stolen, slices, hibernations, thaws;
+	uint64_t stolen, slices, hibernations, thaws, rescues, refused;
 	pthread_t threads[THREADS];
 	atomic_bool threads_go;
 	struct evpoller poller; /* blocks, on carrier 0, in some rounds */
@@ -102,6 +102,10 @@ static struct haul_runtime *start(struct hauli_random *random)
 		plan->places[i].cpu = plan->places[i].core = -1;
 		plan->places[i].cluster = hauli_random_below(random, plan->clusters);
 	}
+	if (opts.steal != HAUL_STEAL_OFF) {
+		opts.rescue_after_ns = soak_draw_rescue(random);
+		opts.rescuers = hauli_random_below(random, 4);
+	}
 	opts.plan = plan;
 	s.hibernates |= opts.hibernate_after_ns > 0;
 	RIGHT(haul_start(&rt, &opts, NULL, 0) == 0);
@@ -171,6 +175,8 @@ static void count_slices(void)
 		m.slices += st.slices;
 		m.hibernations += st.hibernations;
 		m.thaws += st.thaws;
+		m.rescues += st.rescues;
+		m.refused += st.rescues_refused;
 	}
 }
 
@@ -225,9 +231,9 @@ START_TEST(the_books_agree)
 	fprintf(stderr,
 		"objects %" PRIu64 ", of bursts at once %" PRIu64 ", dropped %" PRIu64
 		", remote %lu, slices %" PRIu64 ", stolen %" PRIu64 ", hibernations %" PRIu64
-		", thaws %" PRIu64 ", rounds %u\n",
+		", thaws %" PRIu64 ", rescues %" PRIu64 ", refused %" PRIu64 ", rounds %u\n",
 		soak_fed.handled, soak_fed.at_once, soak_fed.dropped, soak_fed.remote, m.slices,
-		m.stolen, m.hibernations, m.thaws, m.rounds);
+		m.stolen, m.hibernations, m.thaws, m.rescues, m.refused, m.rounds);
 	soak_tell_timelines();
 }
 END_TEST

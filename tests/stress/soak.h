@@ -25,6 +25,7 @@ struct soak {
 	unsigned carriers;
 	bool has_pollers; /* all carriers: no operation registers one */
 	bool hibernates; /* some waits are as long as that takes */
+	bool rescues; /* some coroutines hog their carrier for as long as that takes */
 	atomic_long alive; /* coroutines that have begun and not ended */
 	atomic_uint draws; /* of coroutines without a seed */
 
@@ -82,6 +83,9 @@ void soak_open_descriptors(void);
 void soak_close_descriptors(void);
 
 void soak_computes(struct actor *a);
+/* Draws when slices are left behind, for a runtime that steals: 0, or ns. HAUL_RESCUE=MICROSECONDS
+ * in the environment sets it instead. */
+uint64_t soak_draw_rescue(struct hauli_random *random);
 void soak_bumps(struct actor *a);
 void soak_locks(struct actor *a);
 void soak_sends(struct actor *a);

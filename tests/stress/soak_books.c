@@ -58,3 +58,15 @@ void soak_close(void)
 	RIGHT(s.bumps == s.bumps_released);
 	soak_close_descriptors();
 }
+
+uint64_t soak_draw_rescue(struct hauli_random *random)
+{
+	static const uint64_t after[] = {0, 0, 20 * HAUL_US, 50 * HAUL_US, 200 * HAUL_US, HAUL_MS};
+	uint64_t drawn = after[hauli_random_below(random, sizeof(after) / sizeof(after[0]))];
+	const char *us = getenv("HAUL_RESCUE");
+
+	if (us)
+		drawn = strtoull(us, NULL, 10) * HAUL_US;
+	s.rescues |= drawn > 0;
+	return drawn;
+}

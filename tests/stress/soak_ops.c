@@ -29,9 +29,28 @@ static struct haul_carrier *draw_carrier(struct actor *a)
 	return haul_carrier(rt, below(a, haul_carriers(rt)));
 }
 
+/* In the program's own code, in libc's, and in haul's, none of which suspends. Most hogs are left
+ * behind, some more than once. */
+static void hogs(struct actor *a)
+{
+	uint64_t end = haul_now() + below(a, below(a, 20) ? 300 : 4000) * HAUL_US;
+	char *memory = NULL;
+
+	while (haul_now() < end) {
+		for (unsigned n = below(a, 4000); n > 0; n--)
+			__asm__ volatile("");
+		free(memory);
+		memory = malloc(1 + below(a, 500));
+		(void)haul_cancelled();
+	}
+	free(memory);
+}
+
 /* Now and then for as long as lets thieves come. */
 void soak_computes(struct actor *a)
 {
+	if (s.rescues && below(a, 60) == 0)
+		hogs(a);
 	for (unsigned n = below(a, below(a, 40) ? 4000 : 400000); n > 0; n--)
 		__asm__ volatile("");
 }
@@ -206,6 +225,15 @@ static void yields(struct actor *a)
 		haul_yield();
 	else
 		(void)haul_maybe_yield(false);
+}
+
+/* Where nothing is rescued, hogs only cost time. */
+static void may_hog(struct actor *a)
+{
+	if (s.rescues)
+		hogs(a);
+	else
+		soak_computes(a);
 }
 
 static void guards(struct actor *a, unsigned m)
@@ -506,6 +534,7 @@ struct op soak_ops[] = {
 	{"unpark", unparks, 0},
 	{"sleep", sleeps, 0},
 	{"yield", yields, 0},
+	{"hog", may_hog, 0},
 	{"lock", soak_locks, 0},
 	{"unit", takes_unit, 0},
 	{"event", uses_event, 0},
