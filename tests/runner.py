@@ -18,6 +18,9 @@ With --minutes N no program begins once N minutes are over: those that are left 
 line for each configuration. A machine may be several times slower than on another day, and what
 then fails in CI is its limit of time.
 
+With --sim SECONDS only the simulations run, each for its share of the time, with seeds that are new
+each time (tests/simulations.py): for a night.
+
 Programs of suites net and unit run other programs, or threads that may have no CPU for seconds on
 a busy machine. A few that fail beside other tests run once more, alone; what failed first is told
 before the last line. One that crashed or that a sanitizer ended has one try, and so have all other
@@ -38,6 +41,7 @@ import threading
 import time
 
 import ending
+import simulations
 from load import Machine, TESTS_MB, free_mb
 from progress import Progress, cores, name, weights
 
@@ -472,6 +476,28 @@ def run(conf, args, progress, tally, limit):
         tally.fail(f"{conf.name}: {test}: was not run")
 
 
+def positive(text):
+    """A number of seconds of the command line."""
+    n = int(text)
+    if n <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: give a number above 0")
+    return n
+
+
+def simulate(conf, seconds, progress, tally):
+    """Only the simulations, for so many seconds in all."""
+    progress.say(f"\n== {conf.name}: {conf.compiler}, simulations for {seconds} s")
+    if not configure(conf, progress):
+        tally.fail(f"{conf.name}: does not configure")
+        return
+    tests = simulations.of(introspect(conf, "--tests"))
+    broken, _ = build(conf, progress, tests, ["stress"])
+    for t in broken:
+        tally.fail(f"{conf.name}: {t['name']}: does not build")
+    progress.update(conf.stage("build"), 1, f"{conf.name}: built")
+    simulations.run([t for t in tests if t not in broken], seconds, progress, tally, read_lines)
+
+
 def main():
     p = argparse.ArgumentParser(
         prog="tests/run", formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -494,7 +520,11 @@ def main():
                    help="how long each stress test goes on (HAUL_STRESS_SECONDS)")
     p.add_argument("--minutes", type=float, metavar="N",
                    help="begin no program after N minutes; what is left counts as skipped")
+    p.add_argument("--sim", type=positive, default=0, metavar="SECONDS",
+                   help="only the simulations, for so long in all, with new seeds; alone")
     args = p.parse_args()
+    if args.sim and len(sys.argv) > 2 + (sys.argv[1] == "--sim"):
+        p.error("--sim SECONDS: no other option goes with it")
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
 
@@ -508,11 +538,16 @@ def main():
     tally, machine = Tally(), Machine()
     machine.start()
     confs = [c for c in todays(CONFIGURATIONS, args) if not args.suite or c.chosen(args.suite)]
-    progress = Progress([stage for c in confs for stage in c.stages()])
+    stages = [stage for c in confs for stage in c.stages()]
+    if args.sim:
+        stages = [stages[0], (simulations.STAGE, args.sim)]
+    progress = Progress(stages)
     line = too_small(confs)
     if line:
         print(f"tests/run: warning: {line}", flush=True)
-    for conf in confs:
+    if args.sim:
+        simulate(confs[0], args.sim, progress, tally)
+    for conf in [] if args.sim else confs:
         run(conf, args, progress, tally, limit)
     progress.end()
 

@@ -88,10 +88,10 @@ static void begin_more(struct search *s)
 }
 
 static void print_replay(
-	const struct search *s, const struct hauli_sim_spec *spec, const char *faults)
+	const struct search *s, const struct hauli_sim_spec *spec, const char *faults, bool twice)
 {
 	fputs("Again: ", stderr);
-	hauli_sim_report_replay(stderr, s->o, spec->test, spec->seed, faults);
+	hauli_sim_report_replay(stderr, s->o, spec, faults, twice);
 	fputs("\n", stderr);
 }
 
@@ -104,7 +104,7 @@ static void explain(
 
 	hauli_sim_runs_kill(&s->runs);
 	if (s->o->shorten_s == 0) {
-		print_replay(s, spec, spec->faults);
+		print_replay(s, spec, spec->faults, false);
 		hauli_sim_json_failure(spec, out, NULL);
 		return;
 	}
@@ -115,7 +115,7 @@ static void explain(
 		hauli_sim_report_short(s->o, spec, &least);
 		hauli_sim_slot_print(&s->runs.slots[0], LINES);
 	}
-	print_replay(s, spec, least.again ? least.faults : spec->faults);
+	print_replay(s, spec, least.again ? least.faults : spec->faults, false);
 	hauli_sim_json_failure(spec, out, &least);
 	free(least.faults);
 }
@@ -128,7 +128,7 @@ static void fail(struct search *s, struct hauli_sim_slot *slot)
 	if (s->o->keep_going) {
 		hauli_sim_report_progress(s->o, &s->totals, s->all, true);
 		hauli_sim_report_failure(s->o, &slot->spec, slot->out);
-		print_replay(s, &slot->spec, slot->spec.faults);
+		print_replay(s, &slot->spec, slot->spec.faults, false);
 		hauli_sim_json_failure(&slot->spec, slot->out, NULL);
 		return;
 	}
@@ -179,7 +179,7 @@ static void tell_difference(struct search *s, struct hauli_sim_slot *slot)
 	}
 	fprintf(stderr, "%s: seed %" PRIu64 ": two runs differ: %s\n", spec.test->name, spec.seed,
 		text);
-	print_replay(s, &spec, spec.faults);
+	print_replay(s, &spec, spec.faults, true);
 	hauli_sim_json_difference(&spec, text);
 	free(out);
 }

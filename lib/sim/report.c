@@ -19,9 +19,10 @@ static FILE *json;
 static unsigned nb_json; /* failures so far */
 
 void hauli_sim_report_replay(FILE *out, const struct hauli_sim_options *o,
-	const struct haul_sim_test *test, uint64_t seed, const char *faults)
+	const struct hauli_sim_spec *spec, const char *faults, bool twice)
 {
-	fprintf(out, "%s --test %s --seed %" PRIu64, o->program, test->name, seed);
+	fprintf(out, "%s --test %s --%s %" PRIu64 "%s", o->program, spec->test->name,
+		twice ? "from" : "seed", spec->seed, twice ? " --seeds 1 --twice 1" : "");
 	if (o->steps)
 		fprintf(out, " --steps %u", o->steps);
 	if (faults)
@@ -39,7 +40,7 @@ void hauli_sim_report_progress(const struct hauli_sim_options *o, const struct h
 	static uint64_t last;
 	uint64_t now = hauli_sim_real_ns();
 	bool tty = isatty(STDERR_FILENO);
-	double s = seconds_of(t), rate = s > 0 ? (double)t->runs / s : 0;
+	double s = seconds_of(t), rate = s > 0 ? (double)t->runs / s : 0, left;
 
 	if (ends) {
 		if (tty)
@@ -50,10 +51,15 @@ void hauli_sim_report_progress(const struct hauli_sim_options *o, const struct h
 	if (now - last < (tty ? PROGRESS_TTY_NS : PROGRESS_NS))
 		return;
 	last = now;
-	fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " runs, %.0f/s", tty ? "\r\033[K" : "", t->runs,
-		all, rate);
-	if (rate > 0)
-		fprintf(stderr, ", %.0f s left", (double)(all - t->runs) / rate);
+	left = rate > 0 ? (double)(all - t->runs) / rate : -1;
+	fprintf(stderr, "%s%" PRIu64, tty ? "\r\033[K" : "", t->runs);
+	if (o->for_s == 0 || (left >= 0 && left < (double)o->for_s - s))
+		fprintf(stderr, " of %" PRIu64, all);
+	else
+		left = (double)o->for_s > s ? (double)o->for_s - s : 0;
+	fprintf(stderr, " runs, %.0f/s", rate);
+	if (left >= 0)
+		fprintf(stderr, ", %.0f s left", left);
 	if (t->failed)
 		fprintf(stderr, ", %" PRIu64 " failed", t->failed);
 	fputs(tty ? "" : "\n", stderr);

@@ -13,9 +13,9 @@ struct hauli_sim_totals {
 	uint64_t began; /* real ns */
 };
 
-/* The command that makes this run again. */
+/* The command that makes this run again; or, twice: both runs, and compares them. */
 void hauli_sim_report_replay(FILE *out, const struct hauli_sim_options *o,
-	const struct haul_sim_test *test, uint64_t seed, const char *faults);
+	const struct hauli_sim_spec *spec, const char *faults, bool twice);
 
 /* One line while runs are made, and the end of it. */
 void hauli_sim_report_progress(const struct hauli_sim_options *o,
