@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
 #include <math.h>
 
 #include "sim.h"
@@ -99,4 +100,19 @@ uint64_t sim_load_service(struct sim_load *l)
 		break;
 	}
 	return o->mean;
+}
+
+struct haul_plan *sim_plan(const struct sim_opts *o)
+{
+	char machine[64], why[256];
+	struct haul_plan *plan;
+
+	snprintf(machine, sizeof(machine), "package:1 l3:%" PRIu64 " core:%" PRIu64 " pu:1",
+		o->clusters, o->carriers / o->clusters);
+	if (haul_plan_create(&plan,
+		    &(struct haul_plan_opts){.carriers = (unsigned)o->carriers, .machine = machine},
+		    why, sizeof(why)) == 0)
+		return plan;
+	fprintf(stderr, "sim: machine '%s': %s\n", machine, why);
+	return NULL;
 }

@@ -90,6 +90,9 @@ struct sim_task *sim_queue_pop(struct sim_queue *q);
 /* Pops the oldest task that is not a source. */
 struct sim_task *sim_queue_steal(struct sim_queue *q);
 
+/* The machine; NULL, with a line on stderr. */
+struct haul_plan *sim_plan(const struct sim_opts *o);
+
 /* Arrival, carrier and duration of each task: the same for each policy. */
 struct sim_load {
 	const struct sim_opts *o;
@@ -200,6 +203,9 @@ bool sim_carrier_wake(struct sim_carrier *c);
 void sim_schedule(struct sim_carrier *c, uint64_t at);
 struct sim_task *sim_task_new(struct sim_world *w, unsigned home, uint64_t service);
 void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at);
+/* report.c: the figures, on stdout. */
+void sim_report(const struct sim_world *w);
+
 /* Runs the simulation. 0, or -1 with a line on stderr. */
 int sim_run(struct sim_world *w);
 
