@@ -36,19 +36,36 @@
  */
 #include "sync/select.h"
 
+#include <limits.h>
+
+#include "base/clock.h"
+#include "base/simulated.h"
 #include "sched/wait/suspend.h"
 
-/* The objects of the cases, each once, by address. */
+/* The objects of the cases, each once, by address; in a simulation as they come. */
 struct objects {
 	struct hauli_waitq *at[HAUL_CASES_MAX];
 	unsigned n;
 	bool outside; /* there are cases whose objects are the kernel's, too */
 };
 
+/* In a simulation addresses must decide nothing: they are others when the run is made again. */
+static void insert_simulated(struct objects *o, struct hauli_waitq *q)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		if (o->at[i] == q)
+			return;
+	o->at[o->n++] = q;
+}
+
 static void insert(struct objects *o, struct hauli_waitq *q)
 {
 	unsigned i = o->n;
 
+	if (HAULI_SIM) {
+		insert_simulated(o, q);
+		return;
+	}
 	while (i > 0 && o->at[i - 1] > q)
 		i--;
 	if (i > 0 && o->at[i - 1] == q)
@@ -76,15 +93,46 @@ static void gather(struct objects *o, const struct hauli_case *cases, unsigned n
 	}
 }
 
-static void lock_all(const struct objects *o)
-{
-	for (unsigned i = 0; i < o->n; i++)
-		(void)hauli_waitq_lock(o->at[i]);
-}
-
 static uint64_t value_of(const struct hauli_waitq *q)
 {
 	return hauli_waitq_value(hauli_lockword_get(&q->word));
+}
+
+/* False: somebody else holds it. */
+static bool try_lock_simulated(struct hauli_waitq *q)
+{
+	bool locked;
+
+	(void)hauli_lockword_get(&q->word); /* a step, before which others may take it */
+	hauli_unseen_begin(); /* none between the look and the lock */
+	locked = hauli_lockword_get(&q->word) & HAULI_LOCKWORD_LOCKED;
+	if (!locked)
+		(void)hauli_waitq_lock(q);
+	hauli_unseen_end();
+	return !locked;
+}
+
+/* Without an order that all have in common: whoever finds a lock taken gives back those it has. */
+static void lock_all_simulated(const struct objects *o)
+{
+	for (unsigned i = 0; i < o->n; i++) {
+		if (try_lock_simulated(o->at[i]))
+			continue;
+		for (unsigned k = 0; k < i; k++)
+			hauli_waitq_unlock(o->at[k], value_of(o->at[k]));
+		hauli_cpu_pause();
+		i = UINT_MAX; /* again, from the first one */
+	}
+}
+
+static void lock_all(const struct objects *o)
+{
+	if (HAULI_SIM) {
+		lock_all_simulated(o);
+		return;
+	}
+	for (unsigned i = 0; i < o->n; i++)
+		(void)hauli_waitq_lock(o->at[i]);
 }
 
 static void unlock_all(const struct objects *o)

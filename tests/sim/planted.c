@@ -237,6 +237,32 @@ static int by_descriptor(void)
 	return rc;
 }
 
+/* Which of two objects has the lower address differs, and decides nothing. */
+static struct haul_sem *either, *other;
+
+static void *take_any(void *arg)
+{
+	for (unsigned i = 0; i < 50; i++) {
+		struct haul_case cases[] = {haul_case_sem(either), haul_case_sem(other)};
+
+		(void)haul_select(cases, 2, haul_in(HAUL_MS));
+		haul_sem_post(i % 3 ? either : other);
+	}
+	return NULL;
+}
+
+static int by_order(void)
+{
+	static struct haul_sem two[2];
+	bool second = (uintptr_t)two >> 12 & 1;
+
+	either = &two[second];
+	other = &two[!second];
+	haul_sem_post(either);
+	run_on_each(take_any);
+	return 0;
+}
+
 static int fine(void)
 {
 	printf("all is well\n");
@@ -259,6 +285,7 @@ int main(int argc, char **argv)
 		{"by-the-clock", by_the_clock, "none", 0},
 		{"by-address", by_address, "none", 0},
 		{"by-descriptor", by_descriptor, "none", 0},
+		{"by-order", by_order, "none", 0},
 		{"fine", fine, NULL, 0},
 		{NULL, NULL, NULL, 0},
 	};

@@ -34,6 +34,7 @@ FOUND = [  # test, more arguments, exit status, what it says
     ("leaves", [], 1, r"(?s)^leaves: seed 1000: exit\(3\) .* in thread 1$.*^it goes$"),
     ("by-the-clock", ["--twice", "1"], 3,
      r"^by-the-clock: seed \d+: two runs differ: switch \d{4,}: to thread \d at .* thread \d at"),
+    ("by-order", ["--twice", "1"], 0, r", 50 of them twice: 0 failed$"),
     ("by-descriptor", ["--twice", "1"], 0, r", 50 of them twice: 0 failed$"),
     ("by-address", ["--twice", "1"], 3, r"^by-address: seed \d+: two runs differ: "),
 ]
