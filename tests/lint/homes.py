@@ -25,7 +25,8 @@ HOMES = [  # name, places where it is allowed, message
      ["drivers-glue/", "apps/haul-compare/interrupt.c"], "EAL and ethdev are drivers-glue's"),
     (r"(?<!asm )(?<!__asm__ )\bvolatile\b", [], "use an atomic of lib/conc"),
     (r"\b(?:__thread|_Thread_local|thread_local)\b",
-     ["lib/sched/state/self.c", "lib/sim/world.c", "lib/include/haul/sync_inline.h"],
+     ["lib/sched/state/self.c", "lib/sim/world.c", "lib/include/haul/sync_inline.h",
+      "lib/include/haul/placed.h", "lib/sched/run/placed.c"],
      "ask hauli_self(): a thread-local is not to be held over a switch"),
     (r"__attribute__ *\(\( *constructor", [], "start-up is a table"),
 ]

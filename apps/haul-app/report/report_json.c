@@ -168,6 +168,7 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set(carrier, "long_slices", s->sched.long_slices);
 	set(carrier, "foreign_waits", s->sched.foreign_waits);
 	set(carrier, "rescues", s->sched.rescues);
+	set(carrier, "placed_yields", s->sched.placed_yields);
 	set(carrier, "sleeps", s->wait.sleeps);
 	set(carrier, "wakes", s->wait.wakes);
 	set(carrier, "slept_ns", s->wait.slept_ns);

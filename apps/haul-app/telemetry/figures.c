@@ -164,6 +164,7 @@ static void set_carrier(struct haul_app_json *to, const struct hauli_app *a, uns
 	set(to, "long_slices", s->sched.long_slices);
 	set(to, "foreign_waits", s->sched.foreign_waits);
 	set(to, "rescues", s->sched.rescues);
+	set(to, "placed_yields", s->sched.placed_yields);
 }
 
 static void answer_carriers(struct hauli_answer *answer)

@@ -127,6 +127,8 @@ static const struct {
 		offsetof(struct haul_carrier_stats, foreign_waits)},
 	{"haul_carrier_rescues", "Slices left behind, while another thread served the carrier.",
 		offsetof(struct haul_carrier_stats, rescues)},
+	{"haul_carrier_placed_yields", "Yields that the compiler had placed.",
+		offsetof(struct haul_carrier_stats, placed_yields)},
 };
 
 static void add_sched(struct page *p, struct haul_runtime *rt)

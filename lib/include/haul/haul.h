@@ -13,6 +13,7 @@
 #include <haul/look.h>
 #include <haul/net.h>
 #include <haul/offload.h>
+#include <haul/placed.h>
 #include <haul/runtime.h>
 #include <haul/scope.h>
 #include <haul/sometimes.h>

@@ -239,6 +239,7 @@ struct haul_carrier_stats {
 	/* Slices that were left behind (haul_runtime_opts.rescue_after_ns); and that were not, each
 	 * time that it was tried. */
 	uint64_t rescues, rescues_refused;
+	uint64_t placed_yields; /* of those that the compiler placed (haul/placed.h) */
 };
 
 /* Copies the counters of c into *st. Any thread. */

@@ -445,6 +445,7 @@ int hauli_rescue_init(struct haul_runtime *rt, const struct haul_runtime_opts *o
 		rt->carriers[i].rescue = &r->rescued[i];
 		rt->carriers[i].stray_ask = &r->rescued[i].ask;
 		rt->carriers[i].steal.orders.asks_always = true;
+		rt->carriers[i].notes_locals = true;
 	}
 	while (!err && r->nb_started < spares)
 		err = spare_start(r);

@@ -17,6 +17,7 @@
 #include "sched/place/cluster.h"
 #include "sched/place/placing.h"
 #include "sched/run/hibernate.h"
+#include "sched/run/placed.h"
 #include "sched/run/rescue.h"
 #include "sched/run/round.h"
 #include "sched/run/stop.h"
@@ -215,9 +216,11 @@ static void pool_fini(struct haul_runtime *rt)
 	hauli_pool_release(rt->pool);
 }
 
-static int rescue_init(struct haul_runtime *rt, const struct start *s)
+static int long_slices_init(struct haul_runtime *rt, const struct start *s)
 {
-	return hauli_rescue_init(rt, s->opts);
+	int err = hauli_placed_start(rt);
+
+	return err ? err : hauli_rescue_init(rt, s->opts);
 }
 
 static int launcher_init(struct haul_runtime *rt, const struct start *s)
@@ -293,7 +296,7 @@ static const struct step {
 	{"stealing", groups_init, hauli_groups_fini},
 	{"calls", calls_init, calls_fini},
 	{"pool", pool_init, pool_fini},
-	{"rescue", rescue_init, hauli_rescue_fini},
+	{"long slices", long_slices_init, hauli_rescue_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, end_all},
 	{"list", enlist, hauli_runtime_delist},

@@ -52,6 +52,7 @@
 #include "sched/state/traced.h"
 #include "sched/steal/steal.h"
 #include "sched/steal/stolen.h"
+#include "sched/wait/local.h"
 #include "sched/wait/order.h"
 #include "sched/wait/suspend.h"
 
@@ -83,7 +84,7 @@ static bool may_be_left(const struct haul_carrier *c, const struct haul_coro *co
 	return co && !(hauli_u8_shared_get(&co->flags) & others) &&
 		hauli_coro_state(co) == HAULI_CORO_READY && co->co.stack && co != c->freezes &&
 		!c->wait.no_suspend && !hauli_ptr_published_get(&c->left) &&
-		c->locals_at != hauli_ring_popped(&c->runq.ring);
+		hauli_locals_are_unused(c);
 }
 
 /* The thread goes on as the stand-in, which is in the place of c. */

@@ -92,6 +92,7 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 		.no_suspends = hauli_counter_read(&c->counts.no_suspends),
 		.hibernations = hauli_counter_read(&c->counts.hibernations),
 		.thaws = hauli_counter_read(&c->counts.thaws),
+		.placed_yields = hauli_counter_read(&c->counts.placed_yields),
 		.rescues = hauli_counter_read(&c->counts.rescues),
 		.rescues_refused = hauli_counter_read(&c->counts.rescues_refused),
 	};

@@ -148,6 +148,7 @@ struct hauli_carrier_counts {
 	struct hauli_counter arrived; /* spawn messages received */
 	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_counter hibernations, thaws;
+	struct hauli_counter placed_yields;
 	struct hauli_counter rescues, rescues_refused; /* written by the thread that asks */
 	/* The time spent in coroutines, and in a poller that reports its work (glue.h). */
 	struct hauli_stopwatch work;
@@ -263,9 +264,10 @@ struct haul_carrier {
 	 * signals */
 	const struct haul_coro *freezes;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
-	/* Where carriers are rescued: the last slice that has asked for a local, by the pops.
+	/* The last slice that has asked for a local, by the pops: nothing may run in its midst.
 	 * Owner */
 	uint32_t locals_at;
+	bool notes_locals; /* locals_at is kept. Constant */
 	/* NULL: it is never rescued. Constant */
 	struct hauli_rescued *rescue; /* run/rescue.c */
 	struct hauli_stray_ask *stray_ask; /* run/stray.c */

@@ -103,7 +103,7 @@ static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_s
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (co->back != HAULI_BACK_SAME)
+	if (co->back != HAULI_BACK_SAME && co->back != HAULI_BACK_LATER)
 		slice_has_ended(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
@@ -111,6 +111,9 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		break;
 	case HAULI_BACK_SAME: /* it still counts as stolen, but goes into the queue of its home */
 		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
+		break;
+	case HAULI_BACK_LATER:
+		hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
 		break;
 	case HAULI_BACK_SEND:
 		hauli_ready_first(c, co);

@@ -42,13 +42,13 @@ static int enter(struct haul_local *key)
 	return index;
 }
 
-/* The carrier, which cannot leave the caller behind in this slice, as the caller may use its values
- * until then. */
+/* The carrier. Until this slice ends, when the caller uses its values no more, the carrier cannot
+ * leave the caller behind, and no yield that the compiler placed is taken. */
 static struct haul_carrier *carrier_here(void)
 {
 	struct haul_carrier *c = hauli_real_carrier(hauli_here());
 
-	if (c->rescue)
+	if (c->notes_locals)
 		c->locals_at = hauli_ring_popped(&c->runq.ring);
 	return c;
 }

@@ -133,7 +133,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 	hauli_u32_published_set(&v->steal.orders.taken, co->rank);
 }
 
-void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co)
+bool hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co)
 {
 	uint32_t seen = c->steal.orders.seen, taken;
 	struct haul_coro **at;
@@ -142,7 +142,7 @@ void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co)
 		co->order_key = 0;
 	HAUL_BUG_ON(co->rank != 0);
 	if (co->order_key == 0)
-		return;
+		return false;
 	hauli_ring_hold(&c->runq.ring);
 	co->rank = seen + 1;
 	at = &order_of(c, co)->remote;
@@ -155,6 +155,7 @@ void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co)
 	if (taken == seen)
 		hauli_u32_published_set(&c->steal.orders.taken, next_rank(seen));
 	hauli_ring_release(&c->runq.ring);
+	return true;
 }
 
 /* The first in the line, if it waits and no stolen coroutine has a smaller rank; else NULL. */

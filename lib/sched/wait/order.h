@@ -43,8 +43,9 @@ static inline void hauli_order_begins(const struct haul_carrier *home)
  * the order of the thefts. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
 
-/* Owner, whose running coroutine co was at home and is left behind: gives it its rank. */
-void hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co);
+/* Owner, whose running coroutine co was at home, and is left behind or lets others run in the midst
+ * of its slice: gives it its rank. False: it has no order key. */
+bool hauli_order_leave_behind(struct haul_carrier *c, struct haul_coro *co);
 
 /* Home, when co is back and has ended its slice: others need not wait for it any more. */
 void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co);

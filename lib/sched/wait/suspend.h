@@ -15,6 +15,7 @@
 enum hauli_back {
 	HAULI_BACK_YIELD,
 	HAULI_BACK_SAME, /* the slice has not ended: it continues at home */
+	HAULI_BACK_LATER, /* the same, behind those that are ready */
 	/* it continues at home, where it sends in order, with the rank of this slice */
 	HAULI_BACK_SEND,
 	HAULI_BACK_END,
