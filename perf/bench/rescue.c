@@ -2,7 +2,8 @@
 /*
  * What slow handlers do to the others: handlers of 1 us arrive at fixed times, and one in a hundred
  * takes 1 ms. The latency of the short ones, from the time at which each is due to its end, in
- * alternating runs: as it is; with rescues; with haul_maybe_yield() in the slow ones; with both.
+ * alternating runs: as it is; with rescues; with haul_maybe_yield() in the slow ones; with yields
+ * that the compiler places (BENCH_PLACED: this file is compiled with haul's plugin for gcc).
  *
  *	bench-rescue [CARRIERS [RATE-PER-CARRIER [SECONDS [RUNS]]]]
  */
@@ -24,13 +25,17 @@
 static const struct side {
 	const char *name;
 	uint64_t rescue_ns;
-	bool yields;
+	enum { NEVER, BY_CALL, PLACED } yields;
 } sides[] = {
-	{"as it is", 0, false},
-	{"rescue 200us", 200 * HAUL_US, false},
-	{"rescue 50us", 50 * HAUL_US, false},
-	{"yields", 0, true},
-	{"yields and rescue", 200 * HAUL_US, true},
+	{"as it is", 0, NEVER},
+	{"rescue 200us", 200 * HAUL_US, NEVER},
+	{"rescue 50us", 50 * HAUL_US, NEVER},
+	{"yields", 0, BY_CALL},
+	{"yields and rescue", 200 * HAUL_US, BY_CALL},
+#ifdef BENCH_PLACED
+	{"placed", 0, PLACED},
+	{"placed and rescue", 200 * HAUL_US, PLACED},
+#endif
 };
 #define SIDES (sizeof(sides) / sizeof(sides[0]))
 
@@ -49,7 +54,7 @@ struct handler {
 	bool is_slow;
 };
 
-static void compute(uint64_t ns, bool yields)
+static inline __attribute__((always_inline)) void compute_for(uint64_t ns, bool yields)
 {
 	uint64_t end = haul_now() + ns;
 
@@ -61,13 +66,26 @@ static void compute(uint64_t ns, bool yields)
 	}
 }
 
+static __attribute__((noinline)) HAUL_NO_PLACED_YIELDS void compute(uint64_t ns, bool yields)
+{
+	compute_for(ns, yields);
+}
+
+static __attribute__((noinline)) void compute_placed(uint64_t ns)
+{
+	compute_for(ns, false);
+}
+
 static void *handle(void *arg)
 {
 	struct handler h = *(struct handler *)arg;
 	uint64_t late;
 
 	free(arg);
-	compute(h.is_slow ? SLOW_NS : SHORT_NS, h.is_slow && side->yields);
+	if (side->yields == PLACED)
+		compute_placed(h.is_slow ? SLOW_NS : SHORT_NS);
+	else
+		compute(h.is_slow ? SLOW_NS : SHORT_NS, h.is_slow && side->yields == BY_CALL);
 	if (h.is_slow)
 		return NULL;
 	haul_pin(); /* at home, where the histogram is */

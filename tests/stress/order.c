@@ -114,8 +114,8 @@ START_TEST(flows_keep_their_order)
 
 	hauli_random_init(&random, stress_seed());
 	rt = runtime_start_stealing(CARRIERS, NULL, HAUL_STEAL_GLOBAL);
-	/* As after that number of thefts: place numbers wrap. */
-	hauli_u32_published_set(&haul_carrier(rt, 0)->steal.orders.taken, UINT32_MAX - 100);
+	/* As after that number of thefts, which are even: ranks wrap. */
+	hauli_u32_published_set(&haul_carrier(rt, 0)->steal.orders.taken, UINT32_MAX - 101);
 	do {
 		struct haul_coro *co;
 

@@ -30,6 +30,14 @@ static inline uint64_t runtime_rescue_setting(enum haul_steal steal)
 	return us && steal != HAUL_STEAL_OFF ? strtoull(us, NULL, 10) * HAUL_US : 0;
 }
 
+/* HAUL_POLL_INTERVAL=NANOSECONDS: after so long yields that the compiler placed are taken. */
+static inline uint64_t runtime_poll_setting(void)
+{
+	const char *ns = getenv("HAUL_POLL_INTERVAL");
+
+	return ns ? strtoull(ns, NULL, 10) : 0;
+}
+
 /* machine: a synthetic description for hwloc, or NULL. */
 static inline struct haul_runtime *runtime_start_stealing(
 	unsigned carriers, const char *machine, enum haul_steal steal)
@@ -43,6 +51,7 @@ static inline struct haul_runtime *runtime_start_stealing(
 	ck_assert_int_eq(haul_start(&rt,
 				 &(struct haul_runtime_opts){.plan = plan,
 					 .steal = steal,
+					 .poll_interval_ns = runtime_poll_setting(),
 					 .rescue_after_ns = runtime_rescue_setting(steal),
 					 .watchdog_ns = HAUL_FOREVER},
 				 NULL, 0),
