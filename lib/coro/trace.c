@@ -51,7 +51,8 @@ void hauli_trace_init(void)
 	hauli_process_lock();
 	if (!hauli_u32_published_get(&done)) {
 		backtrace(&pc, 1); /* its first call loads libgcc */
-		unwinder = hauli_code_of_other((const void *)_Unwind_RaiseException);
+		/* Not of _Unwind_RaiseException, which AddressSanitizer has one of its own of. */
+		unwinder = hauli_code_of_other((const void *)_Unwind_Resume);
 		hauli_u32_published_set(&done, true);
 	}
 	hauli_process_unlock();
