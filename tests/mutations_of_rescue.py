@@ -10,7 +10,7 @@ MUTATIONS = [
     ('unit/rescue', 'lib/sched/run/rescue.c', 'a carrier is not given back',
      'hauli_completion_set(&r->own->given);', ';'),
     ('unit/rescue', 'lib/sched/run/rescue.c', 'a carrier stays with its rescuer',
-     'r->server != r->own && hauli_u32_published_get(&r->wanted)', 'false'),
+     '|| hauli_u32_published_get(&c->rescue->wanted)', ''),
     ('unit/rescue', 'lib/sched/wait/local.c', 'a local of one that was left behind is lost',
      'struct haul_carrier *c = hauli_real_carrier(hauli_here());',
      'struct haul_carrier *c = hauli_here();'),

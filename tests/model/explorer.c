@@ -18,9 +18,8 @@
 #define STACK_BYTES (64 * 1024)
 #define CLEARED_BYTES 2048
 #define RED_ZONE_BYTES 128
-#define STEPS_MAX 300 /* of one run; a longer run has a loop that spins */
+#define STEPS_MAX 500 /* of one run; a longer run has a loop that spins */
 #define PLAIN_MAX 10000 /* accesses between two steps */
-#define TIME_OUTS_MAX 2 /* of one run: waits that end by themselves */
 #define SEEN_SLOTS (UINT64_C(1) << 24)
 #define SEEN_MAX (SEEN_SLOTS / 2)
 
@@ -332,7 +331,8 @@ static unsigned list_actions(struct action *actions)
 				actions[n++] = (struct action){t, MOVE_STEP, k};
 		if (t->nb_buffered > 0)
 			actions[n++] = (struct action){t, MOVE_FLUSH};
-		if (t->status == THREAD_BLOCKED && t->step.timed && ex.time_outs < TIME_OUTS_MAX)
+		if (t->status == THREAD_BLOCKED && t->step.timed &&
+			ex.time_outs < (ex.model->time_outs ? ex.model->time_outs : 2))
 			actions[n++] = (struct action){t, MOVE_TIME_OUT};
 	}
 	return n;

@@ -47,6 +47,7 @@ struct model {
 	/* Threads write atomics only, so there are no races to find: without the clocks of
 	 * happens-before far fewer states differ. */
 	bool only_atomics;
+	unsigned time_outs; /* waits that end by themselves, in one run; 0: two */
 };
 
 /* For models. Ends the run with a violation; the text is a literal. */

@@ -7,7 +7,7 @@
 #include "coro/switch.h"
 #include "explorer.h"
 
-#define MODEL_BYTES_MAX 32768
+#define MODEL_BYTES_MAX 65536
 
 /* A vector clock: the number of each thread's steps that happen before. */
 struct clock {

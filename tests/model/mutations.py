@@ -18,6 +18,7 @@ import of_glue
 import of_join
 import of_offload
 import of_records
+import of_rescue
 import of_ring
 import of_select
 import of_sync
@@ -530,7 +531,7 @@ MUTATIONS = [
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
 ] + falling_asleep.MUTATIONS + of_fd.MUTATIONS + of_glue.MUTATIONS + of_join.MUTATIONS + \
-    of_records.MUTATIONS + of_ring.MUTATIONS + \
+    of_records.MUTATIONS + of_rescue.MUTATIONS + of_ring.MUTATIONS + \
     of_offload.MUTATIONS + of_select.MUTATIONS + of_sync.MUTATIONS
 
 
@@ -564,7 +565,7 @@ SOURCES = {
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail/mail.c', 'lib/sched/run/poller.c', 'lib/sched/steal/sleep.c'],
 } | falling_asleep.SOURCES | of_fd.SOURCES | of_glue.SOURCES | of_join.SOURCES | \
-    of_records.SOURCES | of_ring.SOURCES | \
+    of_records.SOURCES | of_rescue.SOURCES | of_ring.SOURCES | \
     of_offload.SOURCES | of_select.SOURCES | of_sync.SOURCES
 
 

@@ -24,14 +24,18 @@
  * A carrier that has finished is given to its own thread, too, which ends. It cannot finish before
  * the coroutine that was left behind: that one has not ended, or its message is in the inbox.
  *
- * No wish is lost: the own thread sets `wanted`, and after a full fence sends a message if none is
- * out. The server, handling the message, notes that it is not out any more, and after a full fence
- * reads `wanted`, before it may sleep. So either the own thread sees the note and sends anew, or
- * the server sees the wish.
+ * No wish is lost: the own thread sets `wanted`, adds a request (conc/requests.h), and sends the
+ * message if none is under way. The server takes the request when the message comes: either it sees
+ * `wanted` then, or the own thread sends anew. A server that sees it amid a round sends the message
+ * once more, to itself, so that neither the loop nor the poller sleeps before the round is over.
  *
  * The watching thread looks four times in the longest slice while it finds coroutines that run,
  * once while some have run since the last look, and more rarely while none has. It tells slices
  * apart by the counts of rounds and pops.
+ *
+ * Models: tests/model/rescue.c (a slice that is left behind, and the way back), rescue_own.c (the
+ * own thread as the rescuer), rescue_stale.c (the message of an earlier wish is under way),
+ * rescue_asks.c (all that once more).
  */
 #include "sched/run/rescue.h"
 
@@ -45,7 +49,6 @@
 
 #include "base/clock.h"
 #include "base/simulated.h"
-#include "conc/fence.h"
 #include "coro/overflow.h"
 #include "sched/mail/mail.h"
 #include "sched/state/exceptions.h"
@@ -67,6 +70,7 @@ struct hauli_rescuer {
 	struct hauli_rescue *rescue;
 	struct hauli_stack *stack; /* of rounds */
 	struct hauli_exceptions *exceptions;
+	struct hauli_completion taken; /* another thread has the carrier of this one */
 	struct hauli_completion given; /* the carrier is given back to its own thread */
 	uint32_t tid;
 	pthread_t thread; /* of a spare one */
@@ -84,10 +88,7 @@ struct hauli_rescue {
 
 bool hauli_rescue_is_over(const struct haul_carrier *c)
 {
-	const struct hauli_rescued *r = c->rescue;
-
-	return c->phase == HAULI_PHASE_FINISHED ||
-		(r->server != r->own && hauli_u32_published_get(&r->wanted));
+	return c->phase == HAULI_PHASE_FINISHED || hauli_u32_published_get(&c->rescue->wanted);
 }
 
 static void begin(struct hauli_rescuer *t)
@@ -124,6 +125,7 @@ static bool serve(struct hauli_rescuer *t, struct haul_carrier *c)
 
 	c->rescue->server = t;
 	c->rescue->ask.stand_in = &t->stand_in;
+	c->rescue->ask.taken = &t->taken;
 	c->exceptions = t->exceptions;
 	c->careful = c->exceptions || c->timeline;
 	hauli_u32_published_set(&c->run.tid, t->tid);
@@ -140,11 +142,28 @@ static bool serve(struct hauli_rescuer *t, struct haul_carrier *c)
 	return false;
 }
 
-static void has_come(struct haul_carrier *c, struct hauli_msg *msg)
+static const struct hauli_msg_kind wish_msg;
+
+/* The own thread, and the server on its behalf. */
+static void send_wish(struct haul_carrier *c)
 {
-	hauli_u32_published_set(&c->rescue->msg_is_out, false);
-	hauli_fence_full();
+	struct hauli_rescued *r = c->rescue;
+
+	if (!hauli_requests_add(&r->wish, true))
+		return; /* the message is under way */
+	r->msg.kind = &wish_msg;
+	hauli_mail_send(c, &r->msg);
 }
+
+/* The round goes on, and would sleep in the end, or in the poller: but not with mail. */
+static void handle_wish(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	(void)hauli_requests_take(&c->rescue->wish);
+	if (hauli_rescue_is_over(c))
+		send_wish(c);
+}
+
+static const struct hauli_msg_kind wish_msg = {.handle = handle_wish};
 
 /* Watching. */
 
@@ -279,16 +298,8 @@ static bool is_rescued_by_own(struct hauli_rescuer *t, struct haul_carrier *c)
 /* The own thread of c, which another one serves: waits until it has c back. */
 static void take_back(struct hauli_rescuer *t, struct haul_carrier *c)
 {
-	static const struct hauli_msg_kind kind = {.handle = has_come};
-	struct hauli_rescued *r = c->rescue;
-
-	hauli_u32_published_set(&r->wanted, true);
-	hauli_fence_full();
-	if (!hauli_u32_published_get(&r->msg_is_out)) {
-		hauli_u32_published_set(&r->msg_is_out, true);
-		r->msg.kind = &kind;
-		hauli_mail_send(c, &r->msg);
-	}
+	hauli_u32_published_set(&c->rescue->wanted, true);
+	send_wish(c);
 	while (!is_given(t) && !is_rescued_by_own(t, c))
 		;
 }

@@ -16,10 +16,10 @@ struct hauli_rescuer;
 struct hauli_rescued {
 	struct hauli_stray_ask ask;
 	struct hauli_rescuer *own, *server; /* its own thread, and the one that serves it. Server */
-	/* its own thread has lost it, and can take it back */
+	/* its own thread has lost it, and can take it back. Not set while that serves it */
 	struct hauli_u32_published wanted;
-	struct hauli_msg msg; /* says so to a server that sleeps */
-	struct hauli_u32_published msg_is_out;
+	struct hauli_requests wish; /* msg, which says so to a server, is under way */
+	struct hauli_msg msg;
 	void (*rounds)(struct haul_carrier *c); /* of round.c. Constant once it runs */
 	/* What the watching thread has seen. */
 	uint64_t rounds_seen, ask_at; /* ask_at: ticks */

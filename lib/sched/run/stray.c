@@ -28,14 +28,21 @@
  *	taken: set
  *	                            the coroutine goes on
  *
- *	The carrier's data before the answer are seen behind it (completion.E1), and the coroutine's
- *	    new flags and rank by its thread behind `taken`, likewise.
- *	A thread that gives up takes `asked` itself: the handler, late, finds nothing asked.
+ *	What the asking thread has prepared is seen in the handler (word.E3); the carrier's data
+ *	    before the answer, behind it (completion.E1); and the coroutine's new flags and rank by
+ *	    its thread behind `taken`, likewise.
+ *	A thread that gives up takes `asked` itself: the handler, late, finds nothing asked. If the
+ *	    handler was first, the thread waits for the answer, which may be a carrier.
+ *	`taken` is that of the thread which waits, and it remembers which: when it sees it set, the
+ *	    carrier's next server may have put its own in the question.
+ *	A signal that comes late may reach a thread that serves the carrier no more, which has
+ *	    another carrier or none; or it brings an answer to a later question, which is as good.
  *
  * ThreadSanitizer calls handlers later than the signal, where the interrupted registers are of no
  * use: with it nothing is left behind.
  *
- * Tests: tests/unit/rescue.c, and stress tests with HAUL_RESCUE.
+ * Models: tests/model/rescue.c, rescue_asks.c. Tests: tests/unit/rescue.c, and stress tests with
+ * HAUL_RESCUE.
  */
 #include "sched/run/stray.h"
 
@@ -102,7 +109,7 @@ static void stand_in(struct haul_carrier *c, struct haul_carrier *s, struct haul
 static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const ucontext_t *uc)
 {
 	struct haul_coro *co = c->current;
-	struct hauli_completion taken;
+	struct hauli_completion *taken = ask->taken; /* the next server sets its own */
 	bool leaves = ask->popped == hauli_ring_popped(&c->runq.ring) && may_be_left(c, co) &&
 		is_program(uc, ask->pcs);
 
@@ -110,12 +117,11 @@ static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const uc
 		hauli_ask_answered(&ask->asked);
 		return;
 	}
-	hauli_completion_init(&taken);
-	ask->taken = &taken;
+	hauli_completion_init(taken);
 	ask->co = co;
 	stand_in(c, ask->stand_in, co);
 	hauli_ask_answered(&ask->asked);
-	hauli_completion_wait(&taken);
+	hauli_completion_wait(taken);
 }
 
 static void handle(int sig, siginfo_t *info, void *uc)

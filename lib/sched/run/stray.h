@@ -14,13 +14,12 @@
 /* What a thread asks that of a carrier. One at a time for each carrier. */
 struct hauli_stray_ask {
 	struct hauli_asked asked;
-	/* on the stack of the handler, which waits for it: another thread may ask before the
-	 * handler has seen it set */
-	struct hauli_completion *taken;
 	uint32_t popped; /* the slice, by the pops of the run queue */
 	struct haul_coro *co; /* the answer: the coroutine left behind; NULL: none */
-	/* for it: runs it in place of the carrier. Set by the carrier's thread */
+	/* Of the thread that serves the carrier, and set by it: what runs the coroutine in place of
+	 * the carrier, and what the handler waits for. */
 	struct haul_carrier *stand_in;
+	struct hauli_completion *taken;
 	void *pcs[HAULI_STRAY_DEPTH]; /* the handler's */
 };
 
