@@ -401,6 +401,40 @@ START_TEST(calls_of_one_that_was_left_behind)
 }
 END_TEST
 
+/* Of itself only: the calls that are compiled into it (haul/sync_inline.h) find the mutex free, as
+ * long as each knows which coroutine it is in. */
+static void *locks_its_own(void *arg)
+{
+	struct haul_mutex mutex = {0};
+
+	for (unsigned n = 0; n < 400; n++) {
+		uint64_t until = haul_in(200 * HAUL_US);
+
+		for (unsigned i = 0; i % 64 || haul_now() < until; i++) {
+			haul_mutex_lock(&mutex);
+			haul_mutex_unlock(&mutex);
+		}
+		haul_yield();
+	}
+	return NULL;
+}
+
+START_TEST(inlined_calls_know_their_coroutine)
+{
+	const struct haul_runtime_opts opts = {
+		.steal = HAUL_STEAL_GLOBAL, .rescue_after_ns = 20 * HAUL_US, .rescuers = 2};
+	struct haul_coro *both[2];
+
+	ck_assert_int_eq(try_start(&opts, 1), 0);
+	for (unsigned i = 0; i < 2; i++)
+		both[i] = spawn(locks_its_own, false);
+	for (unsigned i = 0; i < 2; i++)
+		join(both[i]);
+	ck_assert_uint_gt(stats(0).rescues, 0);
+	runtime_stop(s.rt);
+}
+END_TEST
+
 /* Its own carrier has gone on, so its cancel and its stop come from there. */
 static void *until_cancelled(void *arg)
 {
@@ -434,4 +468,4 @@ END_TEST
 SUITE_MAIN("rescue", {the_run_queue_goes_on, 1}, {timers_go_on, 1}, {rescuers_are_rescued, 1},
 	{the_carrier_comes_back, 1}, {descriptors_go_on, 4}, {too_few_rescuers, 1},
 	{what_has_its_carrier_for_itself_is_not_rescued, 3}, {calls_of_one_that_was_left_behind, 2},
-	{a_stop_waits_for_it, 1}, {options_are_checked, 2})
+	{inlined_calls_know_their_coroutine, 1}, {a_stop_waits_for_it, 1}, {options_are_checked, 2})

@@ -44,14 +44,17 @@ HAUL_API extern __thread struct haul_inline_carrier_ *haul_inline_here_;
 
 HAUL_INLINED_ struct haul_inline_coro_ *haul_inline_self_(void)
 {
-	struct haul_inline_carrier_ *c;
+	struct haul_inline_coro_ *me;
 
+	/* haul takes no carrier from its thread between the last two instructions, which it
+	 * knows by the one with %fs. */
 	__asm__ __volatile__("movq haul_inline_here_@gottpoff(%%rip), %0\n\t"
-			     "movq %%fs:(%0), %0"
-			     : "=r"(c)
+			     "movq %%fs:(%0), %0\n\t"
+			     "movq (%0), %0" /* current */
+			     : "=r"(me)
 			     :
 			     : "memory");
-	return c->current;
+	return me;
 }
 
 /* Of the first word of m, which is all that these calls know of it. */

@@ -16,6 +16,7 @@
  *	a pinned coroutine                                        the same, in each slice
  *	a slice that has asked for a local                        may use the value until it ends
  *	the call stack cannot be unwound, or is too deep          refused
+ *	between two instructions of an inlined call               is_inlined()
  *
  * Hand-over. The thread waits in the handler from its answer until the other thread, which owns the
  * carrier from the answer on, has marked the coroutine. So in each step of it one thread acts:
@@ -65,6 +66,23 @@
 
 #define WAIT_NS (2 * HAUL_MS) /* for a thread that has no CPU, or serves the carrier no more */
 
+/*
+ * True if the program knows its carrier, and does not know its coroutine yet: between two
+ * instructions of haul_inline_self_(), which is compiled into it. The first of them is mov
+ * %fs:(reg), reg, of four bytes, or five for some registers. What else looks so is refused, too.
+ */
+static bool is_inlined(const uint8_t *pc)
+{
+#if defined(__x86_64__)
+	if (((uintptr_t)pc & 4095) < 5) /* there may be nothing before this page */
+		return true;
+	for (int n = 4; n <= 5; n++)
+		if (pc[-n] == 0x64 && (pc[1 - n] & 0xf8) == 0x48 && pc[2 - n] == 0x8b)
+			return true;
+#endif
+	return false;
+}
+
 /* True if the program has been interrupted, and no call of haul is under way. */
 static bool is_program(const ucontext_t *uc, void **pcs)
 {
@@ -79,7 +97,7 @@ static bool is_program(const ucontext_t *uc, void **pcs)
 		return false;
 	while (i + 1 < n && hauli_own_has(pcs[i]))
 		i++;
-	return i > 0 && i + 1 == n && hauli_trace_is_start(pcs[i]);
+	return i > 0 && i + 1 == n && hauli_trace_is_start(pcs[i]) && !is_inlined(pcs[0]);
 }
 
 /* A pinned coroutine has the flag KEPT, a burst handler HANDLES. */
