@@ -40,7 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
-	uint64_t hibernations, moves, uses, detached, attached;
+	uint64_t hibernations, rescues, moves, uses, detached, attached;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -470,7 +470,7 @@ static void open_bed(struct hauli_random *random)
 {
 	static const char *const specs[][3] = {
 		{"ring:", "ring:", NULL}, {"ring:", "ring:", NULL}, {"null:", "ring:", NULL}};
-	const struct haul_runtime_opts opts = {
+	struct haul_runtime_opts opts = {
 		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 5) / 2 : 0),
 		.fds = (enum haul_fds)hauli_random_below(random, 3),
 		.watchdog_ns = hauli_random_below(random, 2) ? HAUL_FOREVER : 0,
@@ -483,6 +483,8 @@ static void open_bed(struct hauli_random *random)
 
 	const char *const *specs_of_round;
 
+	if (opts.steal != HAUL_STEAL_OFF)
+		opts.rescue_after_ns = soak_draw_rescue(random);
 	s.hibernates = opts.hibernate_after_ns > 0;
 	specs_of_round = specs[hauli_random_below(random, 3)];
 	bed_open_opts(
@@ -506,13 +508,14 @@ static void close_chan(void)
 	RIGHT(m.kept == 0);
 }
 
-static void count_hibernations(void)
+static void count_slices(void)
 {
 	for (unsigned i = 0; i < haul_carriers(s.rt); i++) {
 		struct haul_carrier_stats st;
 
 		haul_carrier_get_stats(haul_carrier(s.rt, i), &st);
 		m.hibernations += st.hibernations;
+		m.rescues += st.rescues;
 	}
 }
 
@@ -528,7 +531,7 @@ static void run_round(uint64_t seed)
 		      &m.chan, sizeof(struct rte_mbuf *), hauli_random_below(&random, 5)) == 0);
 	open_bed(&random);
 	run_pollers(&random);
-	count_hibernations();
+	count_slices();
 	soak_check_timelines();
 	close_chan();
 	RIGHT((hauli_random_below(&random, 4) == 0 && haul_stop(m.bed.rt, 0) == 0) ||
@@ -555,10 +558,10 @@ START_TEST(each_stop_is_complete)
 	hang_ends();
 	fprintf(stderr,
 		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64
-		", moves %" PRIu64 ", uses %" PRIu64 ", ports detached %" PRIu64
-		", attached %" PRIu64 "\n",
-		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses, m.detached,
-		m.attached);
+		", rescues %" PRIu64 ", moves %" PRIu64 ", uses %" PRIu64
+		", ports detached %" PRIu64 ", attached %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.rescues, m.moves, m.uses,
+		m.detached, m.attached);
 	soak_tell_timelines();
 }
 END_TEST
