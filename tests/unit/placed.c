@@ -3,6 +3,7 @@
  * only carrier ends because another coroutine of it has run, or, where a yield is not safe, it
  * computes for a while in which none has. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include <haul/haul.h>
@@ -20,9 +21,9 @@ static struct haul_local local = HAUL_LOCAL(NULL);
 static struct {
 	struct haul_runtime *rt;
 	struct haul_mutex mutex;
-	uint64_t end;
-	volatile bool has_run;
-	bool others_ran; /* before the hog's time was over */
+	_Atomic uint64_t end;
+	atomic_bool has_run;
+	atomic_bool others_ran; /* before the hog's time was over */
 	pid_t thread;
 } s;
 
@@ -225,7 +226,8 @@ static void *polls(void *arg)
 
 		s.end = haul_in(WHILE);
 		loop_hog();
-		s.others_ran |= s.has_run && !before;
+		if (s.has_run && !before)
+			s.others_ran = true;
 	}
 	return NULL;
 }
