@@ -5,8 +5,8 @@ mutations_of_records.py."""
 # test: (file, error, text, its replacement)
 MUTATIONS = [
     ('unit/rescue', 'lib/sched/run/stray.c', 'a pinned coroutine is left behind',
-     'HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED);',
-     'HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED | HAULI_FLAG_KEPT);'),
+     'HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED)',
+     'HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED | HAULI_FLAG_KEPT)'),
     ('unit/rescue', 'lib/sched/run/rescue.c', 'a carrier is not given back',
      'hauli_completion_set(&r->own->given);', ';'),
     ('unit/rescue', 'lib/sched/run/rescue.c', 'a carrier stays with its rescuer',

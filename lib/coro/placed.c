@@ -96,7 +96,6 @@ int hauli_placed_init(void)
 {
 	int err = 0;
 
-	hauli_trace_init();
 	hauli_process_lock();
 	if (hauli_u32_published_get(&nb_starts) == 0)
 		err = make();

@@ -10,7 +10,6 @@
  * The yield itself is that of haul_maybe_yield(), with the coroutine pinned, and in order.
  */
 #include <errno.h>
-#include <limits.h>
 
 #include <haul/placed.h>
 
@@ -19,15 +18,17 @@
 #include "coro/own.h"
 #include "coro/placed.h"
 #include "sched/run/placed.h"
+#include "sched/run/split.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"
-#include "sched/wait/local.h"
 #include "sched/wait/order.h"
 #include "sched/wait/suspend.h"
 
 #define MOST 256
 #define LOOKS 8
+#define YIELDS_WITH \
+	(HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED)
 
 __thread int haul_placed_left_ __attribute__((tls_model("initial-exec")));
 
@@ -47,17 +48,6 @@ static __attribute__((noinline)) void give(uint64_t now, uint64_t due)
 		next = (int)((uint64_t)given * (due / LOOKS) / took);
 	given = haul_placed_left_ = next;
 	given_at = now;
-}
-
-/* A pinned coroutine has the flag KEPT. A stolen one that has come home may yield there. */
-static bool may_yield(struct haul_carrier *c, const struct haul_coro *me)
-{
-	const uint8_t others = (uint8_t) ~(
-		HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED);
-
-	return me && !(hauli_u8_shared_get(&me->flags) & others) && me->co.stack &&
-		hauli_coro_home(me) == c && !hauli_ptr_published_get(&c->left) &&
-		hauli_locals_are_unused(c);
 }
 
 /*
@@ -103,7 +93,9 @@ void haul_placed_yield_(void)
 	struct haul_carrier *c = hauli_self();
 	uint64_t now, due;
 
-	if (!c || !may_yield(c, c->current)) {
+	/* A stolen one that has come home may yield there. */
+	if (!c || !hauli_may_split(c, c->current, YIELDS_WITH) ||
+		hauli_coro_home(c->current) != c) {
 		haul_placed_left_ = MOST;
 		return;
 	}
@@ -122,9 +114,7 @@ int hauli_placed_start(struct haul_runtime *rt)
 
 	if (err || !hauli_placed_any())
 		return err;
-	for (unsigned i = 0; i < rt->nb_carriers; i++) {
-		rt->carriers[i].notes_locals = true;
-		rt->carriers[i].steal.orders.asks_always = hauli_steals(&rt->carriers[i]);
-	}
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		hauli_split_slices(&rt->carriers[i]);
 	return hauli_own_init() ? 0 : -ENOMEM;
 }

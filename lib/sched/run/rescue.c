@@ -51,6 +51,7 @@
 #include "base/simulated.h"
 #include "coro/overflow.h"
 #include "sched/mail/mail.h"
+#include "sched/run/split.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
@@ -455,8 +456,7 @@ int hauli_rescue_init(struct haul_runtime *rt, const struct haul_runtime_opts *o
 		r->rescued[i].own = r->rescued[i].server = &r->threads[i];
 		rt->carriers[i].rescue = &r->rescued[i];
 		rt->carriers[i].stray_ask = &r->rescued[i].ask;
-		rt->carriers[i].steal.orders.asks_always = true;
-		rt->carriers[i].notes_locals = true;
+		hauli_split_slices(&rt->carriers[i]);
 	}
 	while (!err && r->nb_started < spares)
 		err = spare_start(r);

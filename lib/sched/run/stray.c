@@ -55,15 +55,16 @@
 #include "coro/own.h"
 #include "coro/trace.h"
 #include "sched/look/snapshot.h"
+#include "sched/run/split.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/state/traced.h"
 #include "sched/steal/steal.h"
 #include "sched/steal/stolen.h"
-#include "sched/wait/local.h"
 #include "sched/wait/order.h"
 #include "sched/wait/suspend.h"
 
+#define LEFT_WITH (HAULI_FLAG_STOLEN | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED)
 #define WAIT_NS (2 * HAUL_MS) /* for a thread that has no CPU, or serves the carrier no more */
 
 /*
@@ -100,18 +101,6 @@ static bool is_program(const ucontext_t *uc, void **pcs)
 	return i > 0 && i + 1 == n && hauli_trace_is_start(pcs[i]) && !is_inlined(pcs[0]);
 }
 
-/* A pinned coroutine has the flag KEPT, a burst handler HANDLES. */
-static bool may_be_left(const struct haul_carrier *c, const struct haul_coro *co)
-{
-	const uint8_t others =
-		(uint8_t) ~(HAULI_FLAG_STOLEN | HAULI_FLAG_CANCELLED | HAULI_FLAG_BOUNDED);
-
-	return co && !(hauli_u8_shared_get(&co->flags) & others) &&
-		hauli_coro_state(co) == HAULI_CORO_READY && co->co.stack && co != c->freezes &&
-		!c->wait.no_suspend && !hauli_ptr_published_get(&c->left) &&
-		hauli_locals_are_unused(c);
-}
-
 /* The thread goes on as the stand-in, which is in the place of c. */
 static void stand_in(struct haul_carrier *c, struct haul_carrier *s, struct haul_coro *co)
 {
@@ -128,8 +117,8 @@ static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const uc
 {
 	struct haul_coro *co = c->current;
 	struct hauli_completion *taken = ask->taken; /* the next server sets its own */
-	bool leaves = ask->popped == hauli_ring_popped(&c->runq.ring) && may_be_left(c, co) &&
-		is_program(uc, ask->pcs);
+	bool leaves = ask->popped == hauli_ring_popped(&c->runq.ring) &&
+		hauli_may_split(c, co, LEFT_WITH) && is_program(uc, ask->pcs);
 
 	if (!leaves) {
 		hauli_ask_answered(&ask->asked);
