@@ -237,12 +237,15 @@ static bool strike(enum hauli_sim_fault kind, const struct hauli_sim_target *tar
 	return true;
 }
 
+static bool is_due(enum hauli_sim_fault kind, const struct hauli_sim_target *target)
+{
+	hauli_sim_fault_left[kind] = gap(what_of(kind), ++f.of[kind].gaps, f.of[kind].one_in);
+	return f.of[kind].one_in && strike(kind, target);
+}
+
 bool hauli_sim_fault_due(enum hauli_sim_fault kind, const char *from, const char *to)
 {
-	const struct hauli_sim_target target = {.from = from, .to = to};
-
-	hauli_sim_fault_left[kind] = gap(what_of(kind), ++f.of[kind].gaps, f.of[kind].one_in);
-	return f.of[kind].one_in && strike(kind, &target);
+	return is_due(kind, &(struct hauli_sim_target){.from = from, .to = to});
 }
 
 uint64_t hauli_sim_fault_draw(enum hauli_sim_fault kind, uint64_t most)
@@ -269,7 +272,7 @@ bool hauli_sim_fails(const char *call, int *err)
 		hauli_sim_fault_left[HAULI_SIM_SYSCALL] = 1; /* the next one */
 		return false;
 	}
-	if (!hauli_sim_fault_due(HAULI_SIM_SYSCALL, NULL, NULL))
+	if (!is_due(HAULI_SIM_SYSCALL, &(struct hauli_sim_target){.function = calls[i].call}))
 		return false;
 	while (n < 4 && calls[i].errors[n])
 		n++;
@@ -320,7 +323,7 @@ HAULI_SIM_REPLACED bool haul_sometimes_(const char *name)
 	if (!s || --s->left > 0)
 		return false;
 	s->left = gap(hash_of(name), ++s->gaps, s->one_in);
-	return strike(HAULI_SIM_SOMETIMES, &(struct hauli_sim_target){.section = name});
+	return strike(HAULI_SIM_SOMETIMES, &(struct hauli_sim_target){.function = name});
 }
 
 static int refuse(char *errbuf, size_t errlen, const char *item, size_t len, const char *why)

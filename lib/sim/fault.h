@@ -73,7 +73,7 @@ extern void (*hauli_sim_faults_stopped)(void);
  * the thread that runs. */
 struct hauli_sim_target {
 	const char *from, *to;
-	const char *section; /* of HAUL_SOMETIMES(), or NULL */
+	const char *function; /* the call that fails, the name of HAUL_SOMETIMES(), or NULL */
 };
 
 /* Called at each strike that is not suppressed; NULL: nothing. */

@@ -81,9 +81,11 @@ static void print_strikes(const struct hauli_sim_outcome *out)
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct hauli_sim_strike *s = &out->strikes[i];
+		char place[HAULI_SIM_PLACE_TEXT];
 
+		hauli_sim_strike_text(s, place, sizeof(place));
 		fprintf(stderr, "  %.9f s: %s %" PRIu64 ": %s\n", (double)s->ns / 1e9,
-			hauli_sim_fault_name(s->kind), s->number, s->at);
+			hauli_sim_fault_name(s->kind), s->number, place);
 	}
 	if (out->nb_strikes > n)
 		fprintf(stderr, "  and %u more\n", out->nb_strikes - n);
@@ -138,20 +140,6 @@ void hauli_sim_report_totals(const struct hauli_sim_options *o, const struct hau
 	fprintf(stderr, ": %" PRIu64 " failed\n", t->failed);
 }
 
-static void print_text(const char *text)
-{
-	fputc('"', json);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', json);
-		if ((unsigned char)*text < ' ')
-			fprintf(json, "\\u%04x", *text);
-		else
-			fputc(*text, json);
-	}
-	fputc('"', json);
-}
-
 int hauli_sim_json_begin(const struct hauli_sim_options *o)
 {
 	if (!o->json)
@@ -160,7 +148,7 @@ int hauli_sim_json_begin(const struct hauli_sim_options *o)
 	if (!json)
 		return -errno;
 	fputs("{\"program\": ", json);
-	print_text(o->program);
+	hauli_sim_json_text(o->program, json);
 	fprintf(json, ", \"seeds\": %" PRIu64 ", \"from\": %" PRIu64 ", \"found\": [", o->seeds,
 		o->from);
 	nb_json = 0;
@@ -170,8 +158,21 @@ int hauli_sim_json_begin(const struct hauli_sim_options *o)
 static void begin_found(const struct hauli_sim_spec *spec, const char *kind)
 {
 	fprintf(json, "%s\n{\"kind\": \"%s\", \"test\": ", nb_json++ ? "," : "", kind);
-	print_text(spec->test->name);
+	hauli_sim_json_text(spec->test->name, json);
 	fprintf(json, ", \"seed\": %" PRIu64 ", \"text\": ", spec->seed);
+}
+
+/* The first ones of a run, with their places. */
+static void put_strikes(const struct hauli_sim_outcome *out)
+{
+	unsigned n = out->nb_strikes < HAULI_SIM_STRIKES ? out->nb_strikes : HAULI_SIM_STRIKES;
+
+	fprintf(json, ", \"nb_struck\": %u, \"struck\": [", out->nb_strikes);
+	for (unsigned i = 0; i < n; i++) {
+		fputs(i ? ",\n  " : "\n  ", json);
+		hauli_sim_strike_json(&out->strikes[i], json);
+	}
+	fputc(']', json);
 }
 
 void hauli_sim_json_failure(const struct hauli_sim_spec *spec, const struct hauli_sim_outcome *out,
@@ -183,14 +184,16 @@ void hauli_sim_json_failure(const struct hauli_sim_spec *spec, const struct haul
 		return;
 	begin_found(spec, "failure");
 	hauli_sim_outcome_text(out, text, sizeof(text));
-	print_text(text);
+	hauli_sim_json_text(text, json);
 	fprintf(json, ", \"simulated_ns\": %" PRIu64, out->result.ns);
 	if (s && s->again) {
 		fprintf(json,
 			", \"strikes\": %" PRIu64 ", \"needed\": %" PRIu64 ", \"faults\": ", s->all,
 			s->kept);
-		print_text(s->faults);
+		hauli_sim_json_text(s->faults, json);
+		out = &s->out;
 	}
+	put_strikes(out);
 	fputs("}", json);
 }
 
@@ -199,7 +202,7 @@ void hauli_sim_json_difference(const struct hauli_sim_spec *spec, const char *te
 	if (!json)
 		return;
 	begin_found(spec, "difference");
-	print_text(text);
+	hauli_sim_json_text(text, json);
 	fputs("}", json);
 }
 

@@ -99,27 +99,13 @@ static void catch_signals(unsigned real_s)
 	on_exit(on_exit_of, NULL);
 }
 
-/* "a > b", "server", "thread 7 haul-1 of server". */
-static void tell_target(const struct hauli_sim_target *target, char *buf, size_t len)
-{
-	size_t n = 0;
-
-	if (target->section)
-		n = (size_t)snprintf(buf, len, "%.40s, ", target->section);
-	if (target->to)
-		snprintf(buf + n, len - n, "%s > %s", target->from, target->to);
-	else if (target->from)
-		snprintf(buf + n, len - n, "%s", target->from);
-	else
-		hauli_sim_self_name(buf + n, len - n);
-}
-
 static void mark_strike(const struct hauli_sim_strike *s)
 {
-	char text[HAULI_SIM_AT + 48];
+	char place[HAULI_SIM_PLACE_TEXT], text[sizeof(place) + 48];
 
+	hauli_sim_strike_text(s, place, sizeof(place));
 	snprintf(text, sizeof(text), "%s %" PRIu64 ": %s", hauli_sim_fault_name(s->kind), s->number,
-		s->at);
+		place);
 	hauli_sim_timelines_mark(text);
 }
 
@@ -127,12 +113,12 @@ static void see_strike(
 	enum hauli_sim_fault kind, uint64_t number, const struct hauli_sim_target *target)
 {
 	struct hauli_sim_outcome *out = r.out;
-	struct hauli_sim_strike s = {kind, number, hauli_sim_passed(), ""};
+	struct hauli_sim_strike s;
 
 	out->struck[kind]++;
 	out->last[kind] = number;
 	if (out->nb_strikes < HAULI_SIM_STRIKES || r.spec->trace)
-		tell_target(target, s.at, sizeof(s.at));
+		hauli_sim_strike_note(&s, kind, number, target);
 	if (out->nb_strikes < HAULI_SIM_STRIKES)
 		out->strikes[out->nb_strikes] = s;
 	out->nb_strikes++;

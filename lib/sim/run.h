@@ -8,9 +8,9 @@
 #include "sim/check.h"
 #include "sim/fault.h"
 #include "sim/marks.h"
+#include "sim/strike.h"
 
 #define HAULI_SIM_STRIKES 64
-#define HAULI_SIM_AT 96
 
 struct hauli_sim_spec {
 	const struct haul_sim_test *test;
@@ -30,12 +30,6 @@ enum hauli_sim_how {
 	HAULI_SIM_EXIT, /* the test called exit() */
 	HAULI_SIM_SLOW_RUN, /* the limit of real time */
 	HAULI_SIM_REFUSED, /* no memory */
-};
-
-struct hauli_sim_strike {
-	enum hauli_sim_fault kind;
-	uint64_t number, ns;
-	char at[HAULI_SIM_AT]; /* what it hits, as text */
 };
 
 /* In memory that the child and its parent share. */

@@ -4,6 +4,9 @@
  * and change frames. With haul's own order, that is kept while handlers are stolen; faulty ones are
  * found, as planted.py expects.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -189,6 +192,27 @@ static int lost(void)
 	return 0;
 }
 
+/* A call that fails is told with its name, and whose it was. */
+static int open_pipes(void *arg)
+{
+	int pipes[2];
+
+	pthread_setname_np(pthread_self(), "plumber");
+	for (unsigned i = 0; i < 1000; i++) {
+		if (pipe2(pipes, O_CLOEXEC) != 0)
+			return errno;
+		close(pipes[0]);
+		close(pipes[1]);
+	}
+	return 0;
+}
+
+static int refused(void)
+{
+	haul_sim_host("house", open_pipes, NULL);
+	return haul_sim_wait("house");
+}
+
 static struct haul_sem reply; /* which does not come */
 
 static __attribute__((noinline)) void *wait_for_reply(void *arg)
@@ -226,6 +250,7 @@ int main(int argc, char **argv)
 		{"late", late, NULL, 0},
 		{"own", own, "none", 0},
 		{"lost", lost, "loss,stall", 0},
+		{"refused", refused, "syscall", 0},
 		{"forgotten", forgotten, "none", 0},
 		{NULL, NULL, NULL, 0},
 	};

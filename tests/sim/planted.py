@@ -48,6 +48,8 @@ FOUND_IN_FLOWS = [
     ("forgotten", [], 1, r"(?s): stuck at .*^  thread \d+ of asker: waits in futex.*"
      r"^    ask\+0x\w+ \(sim_flows\)$.*^Coroutines of asker:$.*waiting for semaphore.*"
      r"^    wait_for_reply\+0x"),
+    ("refused", [], 1, r"(?s)^refused: seed \d+: returned \d+$.*^Faults: 1 of .*"
+     r"^  0\.\d{9} s: syscall 1: pipe2, thread \d+ plumber of house$"),
     ("own", [], 1, r"^own: seed \d+: link a > b: flow 7: number 199, .* behind number 200, "),
 ]
 ARGUMENTS = [  # exit status, what it says
@@ -115,6 +117,47 @@ def counts(tap):
            "--keep-going counts, --json has them all", out)
 
 
+def place(strike):
+    """What a strike of --json hits, as the text has it."""
+    if "to" in strike:
+        return f"{strike['from']} > {strike['to']}"
+    if "thread" not in strike:
+        return strike.get("node") or strike.get("host") or "an invariant"
+    name, host = strike.get("thread_name"), strike.get("host")
+    return f"thread {strike['thread']}" + (f" {name}" if name else "") + \
+        (f" of {host}" if host else "")
+
+
+def lines_of(struck):
+    return [f"  {s['ns'] / 1e9:.9f} s: {s['fault']} {s['number']}: " +
+            "".join(f"{s[what]}, " for what in ("call", "sometimes") if what in s) + place(s)
+            for s in struck]
+
+
+def places(tap):
+    """The faults of --json are those of the text, field by field, of whole runs and of those with
+    the fewest faults."""
+    shapes, bad = set(), []
+    for program, test, more in (
+            (PROGRAM, "no-retry", []), (PROGRAM, "no-retry", ["--shorten", "0"]),
+            (FLOWS, "lost", []), (FLOWS, "lost", ["--shorten", "0"]), (FLOWS, "refused", [])):
+        with tempfile.NamedTemporaryFile("r") as f:
+            _, out = run("--test", test, "--from", str(SEED), "--seeds", "50", "--json", f.name,
+                         *more, program=program)
+            found = json.load(f)["found"][0]
+        again = shlex.split(re.search(r"^Again: (.*)$", out, re.M)[1])
+        said = run(*again[1:], program=program)[1]
+        told = re.findall(r"^  \d+\.\d{9} s: .*$", said, re.M)
+        struck = found["struck"]
+        shapes |= {tuple(k for k in s if k not in ("fault", "number", "ns")) for s in struck}
+        if not told or lines_of(struck)[:20] != told or found["nb_struck"] < len(struck):
+            bad.append(f"{test} {more}\n{said}\n{json.dumps(found)}")
+    need = {("from", "to"), ("sometimes", "thread"),
+            ("call", "thread", "thread_name", "host")}
+    tap.ok(not bad and need <= shapes, "--json has the places of faults, as the text",
+           "\n".join(bad) or shapes)
+
+
 def random_lines(tap):
     """Whatever the words are, the exit status is one of those that are told, and a wrong line is
     answered by one line."""
@@ -164,5 +207,6 @@ rc, out = run("--test", "fine", "--seed", "5")
 tap.ok(rc == 0 and re.search(r"(?s)^fine: seed 5: ok$.* simulated in ", out, re.M), "--seed", out)
 interrupted(tap)
 counts(tap)
+places(tap)
 random_lines(tap)
 tap.done()
