@@ -20,8 +20,10 @@ static const char *ports = "1024,9"; /* to the discard port */
 const struct haul_app_option frame_option_table[] = {
 	{"--ip", "4|6", HAUL_APP_CHOICE, &ip_version, .help = "IP version of generated frames",
 		GENERATES},
-	{"--l4", "udp|tcp", HAUL_APP_CHOICE, &l4,
-		.help = "UDP, or segments that look like those of a TCP connection", GENERATES},
+	{"--l4", "udp|tcp|icmp", HAUL_APP_CHOICE, &l4,
+		.help = "UDP, segments that look like those of a TCP connection, or\n"
+			"requests of ping",
+		GENERATES},
 	{"--vlan", "ID", HAUL_APP_NUMBER, &vlan, 0, 4094, "none", "VLAN tag of generated frames",
 		GENERATES},
 	{"--tx-ip", "SRC,DST", HAUL_APP_TEXT, &addresses,
@@ -30,7 +32,7 @@ const struct haul_app_option frame_option_table[] = {
 		SENDS},
 	{"--tx-udp", "SRC,DST", HAUL_APP_TEXT, &ports,
 		.help = "ports of generated frames, of UDP or TCP; flow N has source\n"
-			"port SRC + N",
+			"port SRC + N, or as a ping that identifier",
 		SENDS},
 	{0},
 };
@@ -81,7 +83,7 @@ int frame_options_parse(
 
 	memset(o, 0, sizeof(*o));
 	o->ip6 = ip_version == 1;
-	o->tcp = l4 == 1;
+	o->l4 = (enum frame_l4)l4; /* in the order of the option's choices */
 	o->vlan = (uint16_t)vlan;
 	if (!parse_addresses(o, addresses ? addresses : usual))
 		return haul_app_wrong(program, "--tx-ip %s: give two IPv%s addresses, such as %s",

@@ -7,13 +7,20 @@
 
 #include <haul-app/app.h>
 
+enum frame_l4 {
+	FRAME_UDP,
+	FRAME_TCP,
+	FRAME_ICMP, /* requests of ping, of IPv4 or IPv6 */
+};
+
 struct frame_options {
 	bool ip6; /* --ip */
-	bool tcp; /* --l4 */
+	enum frame_l4 l4; /* --l4 */
 	uint16_t vlan; /* --vlan; 0: none */
 	struct in_addr ip[2]; /* --tx-ip: source, destination */
 	struct in6_addr ip6s[2];
-	uint16_t ports[2]; /* --tx-udp: the source port of flow 0, the destination port */
+	uint16_t ports[2]; /* --tx-udp: the source port (of pings: the identifier) of flow 0, the
+			     destination port */
 };
 
 extern const struct haul_app_option frame_option_table[];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames of the generator: Ethernet, a VLAN tag perhaps, IPv4 or IPv6, UDP or TCP, a stamp, zeros.
+ * Frames of the generator: Ethernet, a VLAN tag perhaps, IPv4 or IPv6, UDP, TCP or a ping, a stamp,
+ * zeros.
  * Checksums are right, so that kernels take the frames.
  */
 #ifndef FWD_PACKET_H
@@ -16,10 +17,12 @@
 #define PACKET_MIN 60 /* of Ethernet, without FCS */
 
 struct packet_shape {
-	uint8_t headers[PACKET_HEADERS_MAX]; /* of size; source port and L4 checksum are 0 */
+	uint8_t headers[PACKET_HEADERS_MAX]; /* of size; flow and L4 checksum are 0 */
 	uint8_t l3, l4, payload; /* offsets */
-	bool ip6, tcp;
-	uint16_t first_port; /* the source port of flow 0 */
+	uint8_t flow, checksum; /* offsets of what tells flows apart (source port, or the
+				   identifier of a ping), and of the L4 checksum */
+	bool ip6, has_pseudo, has_udp_len;
+	uint16_t first_port; /* that of flow 0 */
 	uint16_t size; /* that of most frames, whose lengths need not be written */
 	uint32_t ip_sum, l4_sum; /* of the 16-bit words that are the same in all frames */
 	uint64_t size_sum; /* l4_sum and the lengths in frames of size */
@@ -48,8 +51,8 @@ uint16_t packet_size_min(const struct frame_options *options);
 
 /*
  * Writes frames of a size, at least packet_size_min(), into n new buffers. Each frame has the next
- * flow of turn, which is added to the first source port and to the stamp's flow, and the sequence
- * number of turn. The other fields of their stamps are the same.
+ * flow of turn, which is added to the first source port or identifier and to the stamp's flow, and
+ * the sequence number of turn. The other fields of their stamps are the same.
  */
 void packet_fill(const struct packet_shape *restrict shape, struct rte_mbuf **pkts, uint16_t n,
 	uint16_t size, struct packet_turn *turn, const struct stamp *stamp);

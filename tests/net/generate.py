@@ -27,17 +27,17 @@ def to_file(d, *args):
 
 def test_frames(tap, d):
     """--drain is long only where packets return."""
-    for ip, l4, vlan in netns.some((4, 6), ("udp", "tcp"), (None, 5)):
+    for ip, l4, vlan in netns.some((4, 6), ("udp", "tcp", "icmp"), (None, 5)):
         args = ["--rate", "100k/10ms", "--ip", ip, "--l4", l4, "--flows", 3, "--drain", 0]
         args += ["--vlan", vlan] if vlan else []
         r, got = to_file(d, *args)
         name = f"IPv{ip}, {l4}, VLAN {vlan}"
         least = max(60, 14 + 4 * bool(vlan) + (20 if ip == 4 else 40) +
-                    (8 if l4 == "udp" else 20) + frames.SIZE)
+                    (20 if l4 == "tcp" else 8) + frames.SIZE)
         ends = ("198.18.0.1", "198.18.0.2") if ip == 4 else ("2001:2::1", "2001:2::2")
         tap.ok(len(got) == 1000 and all(
             f.sums_right and (f.vlan, f.version, f.l4, f.src, f.dst, f.dport, f.size) ==
-            (vlan, ip, l4, *ends, 9, least) for f in got),
+            (vlan, ip, l4, *ends, None if l4 == "icmp" else 9, least) for f in got),
             f"{name}: headers and checksums", f"{r}{got[:2]}")
         tap.ok([(f.stamp.flow, f.stamp.sequence, f.sport) for f in got] ==
                [(i % 3, i // 3, 1024 + i % 3) for i in range(1000)],
@@ -163,7 +163,7 @@ def test_kernel(tap):
     netns.ip("addr add 198.18.0.2/24 dev v1")
     netns.ip("addr add 2001:2::2/64 dev v1 nodad")
     peer = "0," + ":".join(f"{b:02x}" for b in netns.mac("v1"))
-    for ip, family in (4, socket.AF_INET), (6, socket.AF_INET6):
+    for ip, family, source in (4, socket.AF_INET, "198.18.0.1"), (6, socket.AF_INET6, "2001:2::1"):
         with socket.socket(family, socket.SOCK_DGRAM) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
             s.bind(("", 9))
@@ -176,6 +176,10 @@ def test_kernel(tap):
                 got = []
             tap.ok(len(got) == 200 and {x.flow for x in got} == set(range(64)),
                    f"a UDP socket receives all datagrams, IPv{ip}", f"{len(got)}\n{r}")
+        netns.ip(f"neigh add {source} dev v1 lladdr 02:00:00:00:00:01")
+        r = generate("--rate", "2k/100ms", "--ip", ip, "--l4", "icmp", "--eth-peer", peer,
+                     "--promiscuous", "on", port="afpacket:v0")
+        tap.ok(is_whole(r, 200), f"the kernel answers all pings, IPv{ip}", r)
     netns.ip("link del v0")
 
 
@@ -340,7 +344,7 @@ WRONG = [  # arguments, a part of the line
     (["--sizes", "64,x"], "64,512"),
     (["--ip", "5"], "4|6"),
     (["--vlan", "4095"], "4094"),
-    (["--l4", "sctp"], "udp|tcp"),
+    (["--l4", "sctp"], "udp|tcp|icmp"),
     (["--tx-ip", "10.0.0.1"], "two IPv4 addresses"),
     (["--tx-ip", "10.0.0.1,10.0.0.2,10.0.0.3"], "two IPv4 addresses"),
     (["--tx-ip", "10.0.0.1,::1"], "two IPv4 addresses"),

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 MAGIC = 0x68F5
 SIZE = 18
+L4 = {1: "icmp", 6: "tcp", 17: "udp", 58: "icmp"}
 
 Stamp = namedtuple("Stamp", "flow sequence intended run late")
 Frame = namedtuple("Frame", "vlan version l4 src dst sport dport stamp size sums_right")
@@ -28,31 +29,36 @@ def stamp_of(payload):
 
 def decode(frame):
     at, vlan = 14, None
-    kind = struct.unpack_from("!H", frame, 12)[0]
-    if kind == 0x8100:
-        vlan, kind = struct.unpack_from("!HH", frame, 14)
+    ether = struct.unpack_from("!H", frame, 12)[0]
+    if ether == 0x8100:
+        vlan, ether = struct.unpack_from("!HH", frame, 14)
         at = 18
-    if kind == 0x0800:
+    if ether == 0x0800:
         length, proto = struct.unpack_from("!xxH5xB", frame, at)
         src, dst = frame[at + 12:at + 16], frame[at + 16:at + 20]
         right = total(frame[at:at + 20]) == 0xFFFF and frame[at] == 0x45
         end, l4 = at + length, at + 20
     else:
-        assert kind == 0x86DD, hex(kind)
+        assert ether == 0x86DD, hex(ether)
         length, proto = struct.unpack_from("!4xHB", frame, at)
         src, dst = frame[at + 8:at + 24], frame[at + 24:at + 40]
         right = True
         end, l4 = at + 40 + length, at + 40
-    pseudo = src + dst + struct.pack("!IHBB", end - l4, 0, 0, proto)
+    pseudo = b"" if proto == 1 else src + dst + struct.pack("!IHBB", end - l4, 0, 0, proto)
     right = right and total(pseudo + frame[l4:end]) == 0xFFFF and end == len(frame)
     sport, dport = struct.unpack_from("!HH", frame, l4)
-    if proto == 17:
+    if proto in (1, 58):
+        kind, code, sport = struct.unpack_from("!BBxxH", frame, l4)
+        right = right and (kind, code) == (8 if proto == 1 else 128, 0)
+        dport = None
+        payload = l4 + 8
+    elif proto == 17:
         right = right and struct.unpack_from("!HH", frame, l4 + 4)[0] == end - l4
         payload = l4 + 8
     else:
         payload = l4 + (frame[l4 + 12] >> 4) * 4
     right = right and not any(frame[payload + SIZE:end])
-    return Frame(vlan, 4 if kind == 0x0800 else 6, {17: "udp", 6: "tcp"}[proto],
+    return Frame(vlan, 4 if ether == 0x0800 else 6, L4[proto],
                  str(ipaddress.ip_address(src)), str(ipaddress.ip_address(dst)), sport, dport,
                  stamp_of(frame[payload:]), len(frame), right)
 
