@@ -62,6 +62,7 @@ OPTIONS = [
         "--record-core-cycles", "--record-burst-stats", "--display-xstats=x",
         "--flow-isolate-all")),
     ("--order=any", ALL, ["--steal", "cluster"], NEVER),
+    ("--rescue=200us", ALL, ["--steal", "cluster"], NEVER),
     ("--hang-after=2s", ALL, ["--on-health", "/bin/true"], NEVER),
     ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),
     *((option, ALL, HERE, NEVER) for option in (
