@@ -3,6 +3,7 @@
  * The events of all rings in the order of their times. Each carrier has a track with slices of
  * coroutines, and one with poll rounds. A coroutine that waits, or has spans, has a track with
  * these. An arrow begins where a coroutine was woken, spawned or stolen, and ends where it runs.
+ * A node of a simulated network has a track with its frames.
  */
 #include "convert.h"
 
@@ -11,8 +12,10 @@
 #include <string.h>
 
 #include "coroutines.h"
+#include "texts.h"
 
 #define NAME_MOST 64
+#define FRAMES (UINT64_C(1) << 63) /* their arrows, beside those of wake-ups */
 
 /* Of a simulation each host is one. */
 struct process {
@@ -24,7 +27,7 @@ struct process {
 struct carrier {
 	const struct trace_ring *ring;
 	struct process *process;
-	bool is_none; /* but what a simulation tells itself */
+	const char *track_name; /* NULL: it is a carrier's ring */
 	uint64_t at; /* the next event */
 	struct trace_event event; /* that one */
 	uint64_t ns; /* its time in the ring */
@@ -52,30 +55,11 @@ struct work {
 	struct trace_coroutines coroutines;
 	struct trace_sums *sums;
 	uint64_t tracks, flows; /* numbers that were given */
-	char **texts; /* of names, by address; freed at the end */
-	size_t nb_texts;
+	struct trace_texts texts; /* of names */
 	struct counter counters[256];
 	unsigned nb_counters;
 	bool failed;
 };
-
-/* A text that stays until the end. The same text is kept once. */
-static const char *keep(struct work *w, const char *text)
-{
-	char **more;
-
-	for (size_t i = 0; i < w->nb_texts; i++)
-		if (strcmp(w->texts[i], text) == 0)
-			return w->texts[i];
-	more = realloc(w->texts, (w->nb_texts + 1) * sizeof(w->texts[0]));
-	if (more)
-		w->texts = more;
-	if (!more || !(w->texts[w->nb_texts] = strdup(text))) {
-		w->failed = true;
-		return "";
-	}
-	return w->texts[w->nb_texts++];
-}
 
 /* The name whose text is in the events from i on. */
 static const char *name_at(struct work *w, const struct trace_ring *r, uint64_t i, unsigned n)
@@ -85,7 +69,7 @@ static const char *name_at(struct work *w, const struct trace_ring *r, uint64_t 
 
 	for (; n > 0 && i < r->n && len + 15 < NAME_MOST; n--, i++, len += 15)
 		memcpy(name + len, (const char *)r->words[i] + 1, 15);
-	return keep(w, name);
+	return trace_text(&w->texts, name);
 }
 
 /* The name of a slot whose text was overwritten: the text that follows, as the slot was written
@@ -98,7 +82,7 @@ static const char *name_later(struct work *w, const struct carrier *c, unsigned 
 		if (e.kind == HAUL_TRACE_NAME && e.extra == slot)
 			return name_at(w, c->ring, i + 1, e.sub);
 	}
-	return keep(w, "?");
+	return trace_text(&w->texts, "?");
 }
 
 static const char *name_of(struct work *w, struct carrier *c, unsigned slot)
@@ -204,10 +188,10 @@ static void note(struct work *w, struct carrier *c)
 {
 	const struct trace_event *e = &c->event;
 
-	if (e->kind == HAUL_TRACE_HOST) {
+	if (e->kind == HAUL_TRACE_HOST)
 		c->process = process_of(w, name_of(w, c, e->extra), (uint32_t)e->value);
-		c->is_none = e->sub;
-	}
+	if (e->kind == HAUL_TRACE_TRACK)
+		c->track_name = name_of(w, c, e->extra);
 	if (e->kind != HAUL_TRACE_RUN)
 		return;
 	if (c->on && e->sub == HAUL_TRACE_ENDED)
@@ -406,6 +390,24 @@ static void mark(struct work *w, struct carrier *c)
 	trace_out_instant(w->out, &p);
 }
 
+/* An arrow leads from where it is sent to where it arrives, or is lost. */
+static void frame(struct work *w, struct carrier *c)
+{
+	uint64_t arrow = FRAMES | c->event.value >> 16;
+	char text[NAME_MOST + 16];
+	struct trace_point p;
+
+	snprintf(text, sizeof(text), "%s%s", trace_raw_frame(c->event.sub),
+		name_of(w, c, c->event.extra));
+	p = point(c, c->track, trace_text(&w->texts, text));
+	if (c->event.sub == HAUL_TRACE_ARRIVED || c->event.sub == HAUL_TRACE_LOST)
+		p.flow_ends = arrow;
+	else
+		p.flow = arrow;
+	trace_point_number(&p, "bytes", c->event.value & UINT16_MAX);
+	trace_out_instant(w->out, &p);
+}
+
 static uint64_t counter_track(struct work *w, const struct process *process, const char *name)
 {
 	const unsigned most = sizeof(w->counters) / sizeof(w->counters[0]);
@@ -490,7 +492,11 @@ static void handle(struct work *w, struct carrier *c)
 	case HAUL_TRACE_TRIGGER:
 		instant(w, c, trace_raw_why(c->event.sub));
 		break;
+	case HAUL_TRACE_FRAME:
+		frame(w, c);
+		break;
 	case HAUL_TRACE_HOST:
+	case HAUL_TRACE_TRACK:
 	case HAUL_TRACE_NONE:
 	case HAUL_TRACE_NAME:
 	case HAUL_TRACE_TEXT:
@@ -508,8 +514,8 @@ static void put_carrier(struct work *w, struct carrier *c)
 		snprintf(name, sizeof(name), "runtime %u carrier %u", h->runtime, h->carrier);
 	c->track = ++w->tracks;
 	w->sums->lost += c->ring->lost;
-	if (c->is_none) {
-		trace_out_track(w->out, c->track, c->process->track, c->process->name);
+	if (c->track_name) {
+		trace_out_track(w->out, c->track, c->process->track, c->track_name);
 		return;
 	}
 	trace_out_thread(w->out, c->track, c->process->track, c->process->pid, h->tid, name);
@@ -552,7 +558,7 @@ static void convert_all(struct work *w, bool *has)
 	for (unsigned i = 0; i < w->raw->nb; i++) {
 		w->carriers[i] = (struct carrier){.ring = &w->raw->rings[i],
 			.process = w->carriers[i].process,
-			.is_none = w->carriers[i].is_none};
+			.track_name = w->carriers[i].track_name};
 		put_carrier(w, &w->carriers[i]);
 	}
 	each(w, has, handle);
@@ -560,9 +566,7 @@ static void convert_all(struct work *w, bool *has)
 
 static void free_all(struct work *w)
 {
-	for (size_t i = 0; i < w->nb_texts; i++)
-		free(w->texts[i]);
-	free(w->texts);
+	trace_texts_free(&w->texts);
 	free(w->carriers);
 	free(w->processes);
 	trace_coroutines_free(&w->coroutines);
@@ -586,7 +590,7 @@ bool trace_convert(const struct trace_raw *raw, FILE *to, struct trace_sums *sum
 			(struct process){raw->head.program, ++w->tracks, raw->head.pid};
 		trace_out_process(w->out, w->tracks, raw->head.pid, raw->head.program);
 		convert_all(w, has);
-		done = trace_out_end(w->out, &sums->packets) && !w->failed;
+		done = trace_out_end(w->out, &sums->packets) && !w->failed && !w->texts.failed;
 	}
 	if (w)
 		free_all(w);

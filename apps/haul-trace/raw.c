@@ -205,6 +205,18 @@ const char *trace_raw_stop(unsigned how)
 	return how < sizeof(stops) / sizeof(stops[0]) ? stops[how] : "?";
 }
 
+const char *trace_raw_frame(unsigned fate)
+{
+	static const char *const fates[] = {
+		[HAUL_TRACE_SENT] = "to ",
+		[HAUL_TRACE_DUPLICATED] = "duplicate, to ",
+		[HAUL_TRACE_ARRIVED] = "from ",
+		[HAUL_TRACE_LOST] = "lost: ",
+	};
+
+	return fate < sizeof(fates) / sizeof(fates[0]) ? fates[fate] : "? ";
+}
+
 const char *trace_raw_end(unsigned end)
 {
 	static const char *const ends[] = {

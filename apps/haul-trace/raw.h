@@ -48,6 +48,8 @@ uint64_t trace_raw_ns(const struct trace_raw *raw, uint64_t ticks);
 const char *trace_raw_why(uint32_t why);
 /* How a slice ended, enum haul_trace_how. */
 const char *trace_raw_stop(unsigned how);
+/* What becomes of a frame, enum haul_trace_frame, up to the name of the event. */
+const char *trace_raw_frame(unsigned fate);
 /* What ended a wait, enum haul_trace_end; NULL: not known. */
 const char *trace_raw_end(unsigned end);
 

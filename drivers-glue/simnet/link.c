@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include <haul/base.h>
+#include <haul/trace_file.h>
 
 #include "base/assert.h"
 #include "sim/fault.h"
 #include "sim/world.h"
+#include "simnet/arrows.h"
 #include "simnet/order.h"
 #include "simnet/pcap.h"
 #include "simnet/switch.h"
@@ -32,6 +34,7 @@ struct flight {
 	struct hauli_sim_timer timer; /* first */
 	struct hauli_simlink *link;
 	struct hauli_frame *frame;
+	uint32_t arrow;
 };
 
 static struct hauli_simlink *links; /* all directions */
@@ -207,34 +210,51 @@ static void lose(struct hauli_simlink *l, const struct hauli_frame *frame, enum 
 	tell(HAUL_SIM_LOST, why, l, frame);
 }
 
+/* Before it is on its way. */
+static void lose_here(struct hauli_simlink *l, const struct hauli_frame *frame, enum hauli_drop why)
+{
+	uint32_t arrow = hauli_arrow_begins(l, frame, HAUL_TRACE_SENT);
+
+	hauli_arrow_is_lost(l->from, frame, arrow, why);
+	lose(l, frame, why);
+}
+
 static void arrive(struct hauli_sim_timer *timer)
 {
 	struct flight *flight = (struct flight *)timer;
 	struct hauli_simlink *l = flight->link;
 	struct hauli_frame *frame = flight->frame;
+	uint32_t arrow = flight->arrow;
 	enum hauli_drop why = HAULI_DROP_DOWN;
 
 	free(flight);
 	l->stats.in_flight--;
+	if (l->to->is_switch && !l->is_down) /* it is sent on at once */
+		hauli_arrow_arrives(l, frame, arrow);
 	if (!l->is_down)
 		why = hauli_net_arrive(l->to, l, frame);
 	if (why != HAULI_DROP_NONE) {
+		hauli_arrow_is_lost(l->to, frame, arrow, why);
 		lose(l, frame, why);
 	} else {
 		l->stats.arrived++;
-		if (!l->to->is_switch)
+		if (!l->to->is_switch) {
+			hauli_arrow_arrives(l, frame, arrow);
 			tell(HAUL_SIM_ARRIVED, why, l, frame);
+		}
 	}
 	hauli_frame_put(frame);
 }
 
-static void fly(struct hauli_simlink *l, struct hauli_frame *frame, uint64_t at)
+static void fly(
+	struct hauli_simlink *l, struct hauli_frame *frame, enum haul_trace_frame fate, uint64_t at)
 {
 	struct flight *flight = hauli_sim_needed(calloc(1, sizeof(*flight)));
 
 	flight->timer.fire = arrive;
 	flight->link = l;
 	flight->frame = hauli_frame_get(frame);
+	flight->arrow = hauli_arrow_begins(l, frame, fate);
 	l->stats.in_flight++;
 	hauli_sim_at(&flight->timer, at);
 }
@@ -291,28 +311,28 @@ void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame)
 	if (l->pcap)
 		hauli_sim_pcap_write(l->pcap, hauli_sim_now(), frame->data, frame->len);
 	if (l->is_down) {
-		lose(l, frame, HAULI_DROP_DOWN);
+		lose_here(l, frame, HAULI_DROP_DOWN);
 		return;
 	}
 	if (n->mtu && frame->len > n->mtu) {
-		lose(l, frame, HAULI_DROP_MTU);
+		lose_here(l, frame, HAULI_DROP_MTU);
 		return;
 	}
 	left = queue(l, frame->len);
 	if (!left) {
-		lose(l, frame, HAULI_DROP_QUEUE);
+		lose_here(l, frame, HAULI_DROP_QUEUE);
 		return;
 	}
 	if (is_lost(l)) {
-		lose(l, frame, HAULI_DROP_LOSS);
+		lose_here(l, frame, HAULI_DROP_LOSS);
 		return;
 	}
 	frame = is_hit(l, HAULI_SIM_FLIP) || strikes(l, n->flip) ? flipped(l, frame)
 								 : hauli_frame_get(frame);
-	fly(l, frame, arrival(l, frame, left));
+	fly(l, frame, HAUL_TRACE_SENT, arrival(l, frame, left));
 	if (is_hit(l, HAULI_SIM_DUPLICATE) || strikes(l, n->duplicate)) {
 		l->stats.duplicated++;
-		fly(l, frame, arrival(l, frame, left));
+		fly(l, frame, HAUL_TRACE_DUPLICATED, arrival(l, frame, left));
 	}
 	hauli_frame_put(frame);
 }

@@ -9,6 +9,7 @@
 
 #define HAULI_NODE_NAME 32
 
+struct hauli_sim_track;
 struct hauli_simlink;
 struct hauli_simnet_dev;
 struct hauli_switch;
@@ -20,6 +21,7 @@ struct hauli_node {
 	struct hauli_simnet_dev *dev; /* NULL: no host has opened it */
 	struct hauli_simlink *out; /* of a node that is no switch; NULL: none yet */
 	struct hauli_switch *sw;
+	struct hauli_sim_track *track; /* of the timeline; NULL: none yet */
 	struct hauli_node *next; /* of the same bucket */
 };
 

@@ -18,8 +18,9 @@
 #include "trace/write.h"
 
 #define STRIKES 65536u /* events; a strike has up to six */
-#define IS_NO_CARRIER 1
+#define FRAMES 65536u /* events of a node */
 #define HOSTS 1000000u /* numbers of hosts as processes: no such process or thread has one */
+#define NETWORK (HOSTS - 1)
 
 struct kept {
 	struct hauli_timeline *first;
@@ -27,11 +28,20 @@ struct kept {
 	const char *name; /* of the host */
 };
 
+/* Not of a carrier. */
+struct hauli_sim_track {
+	struct hauli_timeline *timeline;
+	unsigned process;
+	const char *name, *process_name;
+	struct hauli_sim_track *next;
+};
+
 static struct {
 	const char *path; /* NULL: they are not kept */
 	struct kept *all;
 	unsigned n, room;
-	struct hauli_timeline *strikes;
+	struct hauli_sim_track *strikes, *tracks; /* tracks: all, the last one first */
+	uint64_t framed; /* the time of the last frame */
 } k;
 
 bool hauli_sim_is_traced(void)
@@ -55,21 +65,42 @@ void hauli_sim_keep_timelines(void *first, unsigned n)
 	k.all[k.n++] = (struct kept){t, n, hauli_sim_host(), hauli_sim_host_name(hauli_sim_host())};
 }
 
+/* NULL: no memory. */
+static struct hauli_sim_track *new_track(const char *name, uint32_t events)
+{
+	const size_t bytes = events * sizeof(struct hauli_last_entry);
+	struct hauli_sim_track *track = calloc(1, sizeof(*track));
+	void *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (track)
+		track->timeline = aligned_alloc(HAULI_CACHE_LINE, sizeof(*track->timeline));
+	if (!track || !track->timeline || ring == MAP_FAILED)
+		return NULL;
+	*track->timeline = (struct hauli_timeline){.head.size = events};
+	hauli_unseen_begin();
+	hauli_last_init(&track->timeline->ring, ring, events);
+	hauli_unseen_end();
+	track->name = name;
+	track->process = NETWORK;
+	track->process_name = "network";
+	track->next = k.tracks;
+	k.tracks = track;
+	return track;
+}
+
 int hauli_sim_timelines_begin(const char *path)
 {
-	const size_t bytes = STRIKES * sizeof(struct hauli_last_entry);
 	int fd = HAULI_SIM_REAL(open)(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	void *ring;
 
 	if (fd < 0)
 		return -errno;
 	HAULI_SIM_REAL(close)(fd);
-	k.strikes = calloc(1, sizeof(*k.strikes));
-	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!k.strikes || ring == MAP_FAILED)
+	k.strikes = new_track("faults", STRIKES);
+	if (!k.strikes)
 		return -ENOMEM;
-	hauli_last_init(&k.strikes->ring, ring, STRIKES);
-	k.strikes->head.size = STRIKES;
+	k.strikes->process = HOSTS;
+	k.strikes->process_name = k.strikes->name;
 	k.path = path;
 	haul_traced_add_(1); /* programs tell their spans */
 	return 0;
@@ -78,16 +109,44 @@ int hauli_sim_timelines_begin(const char *path)
 void hauli_sim_timelines_mark(const char *text)
 {
 	if (k.path)
-		hauli_timeline_put_at(k.strikes, hauli_sim_now(), HAUL_TRACE_MARK, 0, 0,
-			hauli_timeline_name(k.strikes, text));
+		hauli_timeline_put_at(k.strikes->timeline, hauli_sim_now(), HAUL_TRACE_MARK, 0, 0,
+			hauli_timeline_name(k.strikes->timeline, text));
 }
 
-static int write_ring(
-	int fd, struct hauli_timeline *t, unsigned host, const char *name, unsigned sub)
+struct hauli_sim_track *hauli_sim_track_new(const char *name)
 {
-	unsigned slot = hauli_timeline_name(t, name);
+	return k.path ? hauli_sim_needed(new_track(name, FRAMES)) : NULL;
+}
 
-	hauli_timeline_put_at(t, hauli_sim_now(), HAUL_TRACE_HOST, sub, HOSTS + host, slot);
+void hauli_sim_track_move(struct hauli_sim_track *t, unsigned host)
+{
+	t->process = HOSTS + host;
+	t->process_name = hauli_sim_host_name(host);
+}
+
+void hauli_sim_track_frame(
+	struct hauli_sim_track *t, unsigned fate, uint32_t number, uint32_t bytes, const char *who)
+{
+	uint64_t now = hauli_sim_now();
+
+	k.framed = now > k.framed ? now : k.framed + 1;
+	if (bytes > UINT16_MAX)
+		bytes = UINT16_MAX;
+	hauli_timeline_put_at(t->timeline, k.framed, HAUL_TRACE_FRAME, fate,
+		(uint64_t)number << 16 | bytes, hauli_timeline_name(t->timeline, who));
+}
+
+/* track: its name; NULL: it is a carrier's. */
+static int write_ring(int fd, struct hauli_timeline *t, unsigned process, const char *process_name,
+	const char *track)
+{
+	unsigned slot = hauli_timeline_name(t, process_name);
+
+	hauli_timeline_put_at(t, hauli_sim_now(), HAUL_TRACE_HOST, 0, process, slot);
+	if (track) {
+		slot = hauli_timeline_name(t, track);
+		hauli_timeline_put_at(t, hauli_sim_now(), HAUL_TRACE_TRACK, 0, 0, slot);
+	}
 	return hauli_trace_put_ring(fd, t);
 }
 
@@ -108,9 +167,11 @@ static int write_all(int fd)
 
 	for (unsigned i = 0; i < k.n; i++)
 		for (unsigned j = 0; j < k.all[i].n && !err; j++)
-			err = write_ring(fd, &k.all[i].first[j], k.all[i].host, k.all[i].name, 0);
-	k.strikes->head.runtime = k.n;
-	return err ? err : write_ring(fd, k.strikes, 0, "faults", IS_NO_CARRIER);
+			err = write_ring(
+				fd, &k.all[i].first[j], HOSTS + k.all[i].host, k.all[i].name, NULL);
+	for (struct hauli_sim_track *t = k.tracks; t && !err; t = t->next)
+		err = write_ring(fd, t->timeline, t->process, t->process_name, t->name);
+	return err;
 }
 
 int hauli_sim_timelines_write(void)

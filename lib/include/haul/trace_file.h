@@ -47,9 +47,21 @@ enum haul_trace_kind {
 	HAUL_TRACE_VALUE, /* behind HAUL_TRACE_COUNT: its value, word 1 */
 	HAUL_TRACE_TRIGGER, /* a trace was asked for. sub: enum haul_trace_why */
 	/* Of a simulation, behind the other events of a ring: this is a carrier of the host that
-	 * process `value` stands for; extra: the slot of the host's name, "" for the test itself.
-	 * sub 1: of no carrier, but what the simulation tells itself */
+	 * process `value` stands for; extra: the slot of the host's name, "" for the test itself */
 	HAUL_TRACE_HOST,
+	HAUL_TRACE_TRACK, /* behind that: of no carrier, but a track; extra: its name's slot */
+	/* At a node of a simulated network: a frame of `value` & 65,535 bytes, which has the number
+	 * `value` >> 16 on its way over one link. extra: the slot of the other node's name, or of
+	 * the reason why it is lost. sub: enum haul_trace_frame */
+	HAUL_TRACE_FRAME,
+};
+
+/* What becomes of a frame. */
+enum haul_trace_frame {
+	HAUL_TRACE_SENT,
+	HAUL_TRACE_DUPLICATED, /* by the link */
+	HAUL_TRACE_ARRIVED,
+	HAUL_TRACE_LOST, /* here: where it was sent, or where it would have arrived */
 };
 
 /* How a slice ended. */
