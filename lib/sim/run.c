@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +16,8 @@
 #include "sim/world.h"
 
 #define HOUR (3600 * HAUL_S)
+/* Not SIGALRM, which a program may take for itself: libcheck then ends the whole process group. */
+#define LIMIT_SIGNAL (SIGRTMAX - 4)
 
 static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
@@ -67,7 +69,7 @@ static void on_fatal(int sig)
 	raise(sig);
 }
 
-static void on_alarm(int sig)
+static void on_limit(int sig)
 {
 	if (r.out->how != HAULI_SIM_UNKNOWN)
 		return;
@@ -82,20 +84,30 @@ static void on_exit_of(int status, void *unused)
 	end_timelines();
 }
 
+static void limit_time(unsigned real_s)
+{
+	const struct sigaction sa = {.sa_handler = on_limit, .sa_flags = SA_ONSTACK};
+	const struct itimerspec limit = {.it_value.tv_sec = real_s};
+	struct sigevent ends = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = LIMIT_SIGNAL};
+	timer_t timer;
+
+	sigaction(LIMIT_SIGNAL, &sa, NULL);
+	/* Without it the search ends the run, a little later. */
+	if (timer_create(CLOCK_MONOTONIC, &ends, &timer) == 0)
+		(void)timer_settime(timer, 0, &limit, NULL);
+}
+
 static void catch_signals(unsigned real_s)
 {
 	static char stack[64 * 1024];
 	const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof(stack)};
 	struct sigaction sa = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
-	const struct itimerval limit = {.it_value.tv_sec = real_s};
 
 	sigaltstack(&alternate, NULL);
 	for (unsigned i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
 		sigaction(fatal[i], &sa, NULL);
-	sa.sa_handler = on_alarm;
-	sigaction(SIGALRM, &sa, NULL);
 	if (real_s > 0)
-		setitimer(ITIMER_REAL, &limit, NULL);
+		limit_time(real_s);
 	on_exit(on_exit_of, NULL);
 }
 

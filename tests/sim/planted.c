@@ -2,6 +2,7 @@
 /* Faulty programs: what planted.py expects that simulations find in them. */
 #include <assert.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -174,6 +175,7 @@ static int recovers(void)
 
 static __attribute__((noreturn)) int endless(void)
 {
+	signal(SIGALRM, SIG_IGN); /* a program may do with it what it likes */
 	for (volatile unsigned i = 0;; i++)
 		;
 }
