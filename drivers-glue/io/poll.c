@@ -330,7 +330,7 @@ static inline __attribute__((always_inline)) void *poll(
 		io = cycle_traced(p, false, form);
 		if (hauli_unlikely(p->works | p->waits))
 			io = after_cycle(p, io);
-		if (HAULI_SIM && !io && !p->waits && !hauli_has_to_send(p))
+		if (HAULI_SIM && !io && !p->waits)
 			hauli_glue_only_spins(p->carrier);
 	} while (hauli_glue_go_on(p->carrier, io));
 	hauli_glue_poller_ends(p->carrier);

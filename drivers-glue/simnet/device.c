@@ -6,6 +6,7 @@
 #include "simnet/device.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -63,6 +64,23 @@ static uint16_t receive(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	return got;
 }
 
+static void has_room(struct hauli_sim_timer *timer)
+{
+	const struct hauli_simnet_dev *d = (const struct hauli_simnet_dev *)((char *)timer -
+		offsetof(struct hauli_simnet_dev, room));
+
+	hauli_sim_rouse(d->host);
+}
+
+/* Those that rest with packets that the device has not taken look again when it takes one. */
+static void tell_of_room(struct hauli_simnet_dev *d)
+{
+	if (d->room.place || !d->node->out)
+		return;
+	d->room.fire = has_room;
+	hauli_sim_at(&d->room, hauli_simlink_room_at(d->node->out));
+}
+
 static uint16_t transmit(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct hauli_simnet_dev *d = queue;
@@ -85,6 +103,8 @@ static uint16_t transmit(void *queue, struct rte_mbuf **pkts, uint16_t n)
 		d->stats.obytes += m->pkt_len;
 		rte_pktmbuf_free(m);
 	}
+	if (sent < n)
+		tell_of_room(d);
 	return sent;
 }
 
@@ -272,6 +292,7 @@ int hauli_simnet_attach(const char *name, const char *args)
 
 void hauli_simnet_detach(struct hauli_simnet_dev *d)
 {
+	hauli_sim_cancel(&d->room);
 	hauli_simnet_stop(d);
 	free_queues(d);
 	d->node->dev = NULL;

@@ -5,6 +5,7 @@
 
 #include <rte_ethdev.h>
 
+#include "sim/heap.h"
 #include "simnet/net.h"
 
 struct hauli_simnet_dev;
@@ -28,6 +29,7 @@ struct hauli_simnet_dev {
 	struct hauli_simnet_rxq *rxqs;
 	void **rx_data, **tx_data, **none; /* what bursts get, by queue; and no callbacks */
 	struct rte_eth_stats stats;
+	struct hauli_sim_timer room; /* when a queue that was full has some */
 };
 
 /* args: "NODE". 0 or -errno. */

@@ -177,6 +177,11 @@ bool hauli_simlink_has_room(struct hauli_simlink *l, unsigned ring)
 	return l->queued < ring || l->queued >= l->nature.queue; /* then it is dropped */
 }
 
+uint64_t hauli_simlink_room_at(const struct hauli_simlink *l)
+{
+	return l->leaves[l->first];
+}
+
 /* When a frame has left the queue, which it enters; 0: the queue is full. */
 static uint64_t queue(struct hauli_simlink *l, uint32_t len)
 {

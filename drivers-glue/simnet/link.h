@@ -40,6 +40,8 @@ struct hauli_simlink *hauli_simlink_find(
 
 /* Room for one more frame in the queue of a port with a ring of that size. */
 bool hauli_simlink_has_room(struct hauli_simlink *l, unsigned ring);
+/* When the next frame leaves a queue without room. */
+uint64_t hauli_simlink_room_at(const struct hauli_simlink *l);
 void hauli_simlink_send(struct hauli_simlink *l, struct hauli_frame *frame);
 void hauli_simlink_clog(struct hauli_simlink *l, uint64_t ns);
 /* Of both directions. */

@@ -93,8 +93,8 @@ static inline void hauli_glue_poller_ends(struct haul_carrier *c)
 	hauli_watchdog_cycles(c, NULL);
 }
 
-/* In a simulation: called by c's poller after a cycle without input, if it has nothing to send and
- * will not sleep. */
+/* In a simulation: called by c's poller after a cycle without input, if it will not sleep. What it
+ * could not send a simulated device takes later, and says so. */
 static inline void hauli_glue_only_spins(struct haul_carrier *c)
 {
 #if HAULI_SIM
