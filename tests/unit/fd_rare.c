@@ -152,6 +152,29 @@ static void *receive_byte(void *arg)
 	return NULL;
 }
 
+/* The kernel tells once, and each takes a part of what there is. */
+static void *receive_in_turn(void *arg)
+{
+	struct haul_coro *receivers[3];
+
+	haul_pin();
+	for (int i = 0; i < 3; i++)
+		EXPECT(haul_spawn(&receivers[i], receive_byte, NULL, NULL) == 0);
+	haul_sleep(LATE); /* until all of them wait */
+	EXPECT(write(pair[1], "abc", 3) == 3);
+	for (int i = 0; i < 3; i++)
+		EXPECT(haul_join(receivers[i], NULL, haul_in(10 * HAUL_S)) == 0);
+	return NULL;
+}
+
+START_TEST(each_that_waits_for_a_descriptor_has_its_turn)
+{
+	start(_i);
+	run_one(receive_in_turn);
+	stop();
+}
+END_TEST
+
 static void *wait_for_waiter(void *arg)
 {
 	haul_pin();
@@ -311,5 +334,6 @@ END_TEST
 
 SUITE_MAIN("fd_rare", {what_the_kernel_refuses_holds_up_nobody, MODES},
 	{a_terminal_blocks_nobody, MODES}, {no_poll_outlives_its_descriptor, MODES},
+	{each_that_waits_for_a_descriptor_has_its_turn, MODES},
 	{a_child_of_fork_closes_its_own, MODES}, {an_open_that_waits_blocks_nobody, MODES},
 	{paths_of_all_kinds_are_opened, MODES})
