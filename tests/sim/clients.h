@@ -2,7 +2,8 @@
 /*
  * Clients of a program under test, at a switch "s", each a host with a link of its own: they ask
  * 10.0.0.1 again and again, first with faults, then without. Once these have stopped, each question
- * has to be answered.
+ * has to be answered. At last links lose nothing either: then an answer has to come in time, and
+ * without being asked for twice; and clients find each other.
  */
 #ifndef HAUL_TESTS_SIM_CLIENTS_H
 #define HAUL_TESTS_SIM_CLIENTS_H
@@ -17,12 +18,14 @@ struct client {
 	struct haul_event came; /* takes() sets it */
 	unsigned id; /* of the question, from 1 */
 	unsigned answered, failed, late;
-	bool ends;
+	bool ends, meets;
 };
 
 struct clients {
 	unsigned n;
 	const char *link; /* keys of links besides their delay */
+	const char *still; /* commands of haul_sim_net() after which no link loses; NULL: none */
+	uint64_t at_most; /* ns that an answer takes when nothing is lost */
 	/* In a coroutine, with a new id: asks, as often as it likes. True: there was an answer. */
 	bool (*ask)(struct client *c);
 	/* A UDP packet for the client. */
@@ -31,9 +34,12 @@ struct clients {
 
 /* Without faults: starts them. */
 void clients_start(const struct clients *kind);
-/* Faults, then none: simulated seconds, of calm more than 60. Ends the clients, and returns the
- * number of answers. */
-unsigned clients_run(unsigned trouble, unsigned calm);
+/* Faults, then none: simulated seconds, of calm more than 60. Ends the program by SIGTERM, and the
+ * clients, one of them first; the seed says which. Returns the number of answers. */
+unsigned clients_run(unsigned trouble, unsigned calm, const char *program);
+/* No faults for so long that nothing is left of them; and nothing is lost. */
+bool clients_are_calm(void);
+bool clients_are_still(void);
 /* Sends payload, and waits for c->came for up to two seconds; so often. */
 bool client_asks_udp(struct client *c, const char *to, uint16_t udp_port, const void *payload,
 	size_t len, unsigned tries);

@@ -2,7 +2,8 @@
 /*
  * haul-dns, the program itself, as a host: clients on lossy links ask it for names, and it asks
  * servers that answer late, wrongly or not at all. What is told to a client is what the servers say
- * of the name; and once faults have stopped, each question is answered.
+ * of the name, and not for longer than they say, as addresses change with each second; and once
+ * faults have stopped, each question is answered.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define NAMES 40
 #define TROUBLE 60 /* simulated seconds */
 #define CALM 80
+#define LIFE 4 /* seconds of an address */
+#define STALE 30 /* seconds, as haul-dns says of one that has expired */
 
 int haul_dns_main(int argc, char **argv);
 int haul_dns_main_2(int argc, char **argv); /* the same, with variables of its own */
@@ -31,8 +34,15 @@ struct server {
 
 static struct server servers[SERVERS];
 static unsigned asked_for[CLIENTS]; /* a name, by client */
+static unsigned caches; /* between servers and clients */
 
-/* The name and the address of a number: n17.example, 10.17.0.17. */
+/* Simulated seconds, modulo 256. */
+static uint8_t second(void)
+{
+	return (uint8_t)(haul_now() / HAUL_S);
+}
+
+/* The name of a number: n17.example. Its address: 10.17.SECOND.17. */
 static size_t put_question(uint8_t *msg, uint16_t id, unsigned name)
 {
 	char label[8];
@@ -93,18 +103,34 @@ static void serve(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	reply[3] = 0x80;
 	memset(reply + 6, 0, 6);
 	reply[7] = 1;
-	memcpy(reply + n, "\xc0\x0c\0\1\0\1\0\0\0\4\0\4\x0a", 13); /* for four seconds */
+	memcpy(reply + n, "\xc0\x0c\0\1\0\1\0\0\0\0\0\4\x0a", 13);
+	reply[n + 9] = LIFE;
 	reply[n + 13] = reply[n + 15] = (uint8_t)name;
-	reply[n + 14] = 0;
+	reply[n + 14] = second();
 	haul_udp_reply(&nif, &pkt);
 	haul_udp_set_payload(&pkt, reply, n + 16);
 	haul_send_or_drop(rx, rx->reply, mbuf);
 }
 
+/* When nothing delays an answer for long: it has said how long it holds, less its age. Each cache
+ * counts whole seconds, and so does the address. */
+static void look_at_age(const struct client *c, unsigned name, const uint8_t *record)
+{
+	unsigned age = (uint8_t)(second() - record[14]), ttl = dns_get32(record + 6);
+
+	if (clients_are_still() && ttl == STALE)
+		haul_sim_fail("client %u: n%u has expired, though servers answer", c->number, name);
+	if (clients_are_calm() && ttl != STALE && age + ttl > LIFE + 1 + caches)
+		haul_sim_fail("client %u: n%u is %u s old, and is to hold for %u more", c->number,
+			name, age, ttl);
+}
+
 static void take(struct client *c, const struct haul_pkt *pkt)
 {
 	unsigned name = asked_for[c->number];
-	const uint8_t *m = pkt->payload;
+	const uint8_t *m = pkt->payload, *record;
+	uint8_t question[64];
+	size_t n = put_question(question, 0, name);
 
 	if (pkt->payload_len < DNS_HEADER || (m[0] << 8 | m[1]) != (uint16_t)c->id ||
 		!(m[2] & 0x80))
@@ -112,12 +138,16 @@ static void take(struct client *c, const struct haul_pkt *pkt)
 	if (name_of(m, pkt->payload_len) != name)
 		haul_sim_fail("client %u asked for n%u and was told of n%u", c->number, name,
 			name_of(m, pkt->payload_len));
+	if (clients_are_calm() && (m[3] & 15) != 0)
+		haul_sim_fail(
+			"client %u: error %u for n%u, with no faults", c->number, m[3] & 15, name);
 	if ((m[3] & 15) != 0 || m[7] != 1)
 		return;
-	if (m[pkt->payload_len - 1] != name &&
-		memmem(m, pkt->payload_len, (uint8_t[]){10, (uint8_t)name, 0, (uint8_t)name}, 4) ==
-			NULL)
+	record = m + n;
+	if (pkt->payload_len != n + 16 || record[12] != 10 || record[13] != name ||
+		record[15] != name)
 		haul_sim_fail("client %u: a wrong address for n%u", c->number, name);
+	look_at_age(c, name, record);
 	haul_event_set(&c->came);
 }
 
@@ -127,6 +157,8 @@ static bool ask(struct client *c)
 	unsigned *name = &asked_for[c->number];
 
 	*name = (*name + 7 + c->number) % NAMES;
+	if (clients_are_still()) /* several at once, and again */
+		*name = (unsigned)(haul_now() / HAUL_S) % 5;
 	return client_asks_udp(
 		c, "10.0.0.1", 53, question, put_question(question, (uint16_t)c->id, *name), 5);
 }
@@ -187,16 +219,21 @@ static void start_servers(void)
 
 static int resolve(void)
 {
-	const struct clients kind = {.n = CLIENTS, .link = "", .ask = ask, .takes = take};
+	const struct clients kind = {.n = CLIENTS,
+		.link = "",
+		.still = "link s1 s loss=0; link s2 s loss=0",
+		.at_most = 600 * HAUL_MS,
+		.ask = ask,
+		.takes = take};
 	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */
+	caches = 1;
 	haul_sim_net("switch s; link dns s delay=50us");
 	haul_sim_host("dns", dns, NULL);
 	start_servers();
 	clients_start(&kind);
-	answered = clients_run(TROUBLE, CALM);
-	program_ends("dns");
+	answered = clients_run(TROUBLE, CALM, "dns");
 	if (answered < CLIENTS * 20)
 		haul_sim_fail("%u answers", answered);
 	return 0;
@@ -204,17 +241,22 @@ static int resolve(void)
 
 static int chain(void)
 {
-	const struct clients kind = {.n = CLIENTS, .link = "", .ask = ask, .takes = take};
+	const struct clients kind = {.n = CLIENTS,
+		.link = "",
+		.still = "link s1 s loss=0; link s2 s loss=0",
+		.at_most = 600 * HAUL_MS,
+		.ask = ask,
+		.takes = take};
 	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */
+	caches = 2;
 	haul_sim_net("switch s; link dns s delay=50us; link upstream s delay=2ms");
 	haul_sim_host("dns", front, NULL);
 	haul_sim_host("upstream", upstream, NULL);
 	start_servers();
 	clients_start(&kind);
-	answered = clients_run(TROUBLE, CALM);
-	program_ends("dns");
+	answered = clients_run(TROUBLE, CALM, "dns");
 	program_ends("upstream");
 	if (answered < CLIENTS * 10)
 		haul_sim_fail("%u answers", answered);

@@ -90,34 +90,46 @@ static bool ask(struct client *c)
 	return false;
 }
 
-static int echo(void *unused)
+static int echo(void *delay)
 {
-	static char *argv[] = {"haul-echo", "--port", "sim:echo", "--ip", "10.0.0.1/24", "--ip6",
-		"fd00::1/64", "--delay", "3ms", "--carriers", "2", NULL};
+	char *argv[] = {"haul-echo", "--port", "sim:echo", "--ip", "10.0.0.1/24", "--ip6",
+		"fd00::1/64", "--delay", delay, "--carriers", "2", NULL};
 
 	return haul_echo_main(sizeof(argv) / sizeof(argv[0]) - 1, argv);
 }
 
-static int pings(void)
+static int answer_after(char *delay, uint64_t at_most)
 {
-	const struct clients kind = {.n = CLIENTS, .link = "loss=1%", .ask = ask, .takes = take};
+	const struct clients kind = {
+		.n = CLIENTS, .link = "loss=1%", .at_most = at_most, .ask = ask, .takes = take};
 	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */
 	haul_sim_net("switch s; link echo s delay=50us");
-	haul_sim_host("echo", echo, NULL);
+	haul_sim_host("echo", echo, delay);
 	clients_start(&kind);
-	answered = clients_run(TROUBLE, CALM);
-	program_ends("echo");
+	answered = clients_run(TROUBLE, CALM, "echo");
 	if (answered < CLIENTS * 20)
 		haul_sim_fail("%u answers", answered);
 	return 0;
+}
+
+static int pings(void)
+{
+	return answer_after("3ms", 100 * HAUL_MS);
+}
+
+/* A stop cancels some. */
+static int late(void)
+{
+	return answer_after("1500ms", 1700 * HAUL_MS);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct haul_sim_test tests[] = {
 		{"pings", pings, "all", 0},
+		{"late", late, "all", 0},
 		{NULL, NULL, NULL, 0},
 	};
 

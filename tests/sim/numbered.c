@@ -14,6 +14,7 @@
 #include <haul/net.h>
 
 #include <rte_byteorder.h>
+#include <rte_ip.h>
 #include <rte_udp.h>
 
 #include "networks.h"
@@ -37,7 +38,7 @@ struct end {
 
 static struct end ends[2];
 static unsigned nb_ends;
-static bool calm;
+static bool calm, flips; /* flips: addresses may be wrong */
 
 struct flow {
 	struct end *end;
@@ -57,6 +58,8 @@ static void take(struct haul_rx *rx, struct rte_mbuf *mbuf)
 		number = rte_be_to_cpu_64(number);
 		flow = rte_be_to_cpu_16(pkt.udp->dst_port) - PORT;
 		e->got++;
+		if (!flips && (rte_be_to_cpu_32(pkt.ip4->src_addr) & 255) != e->from->number)
+			haul_sim_fail("%s gets a datagram of its own", e->node_name);
 		if (flow < FLOWS && calm && number > e->from->before_calm[flow])
 			e->got_in_calm[flow]++;
 	}
@@ -173,7 +176,9 @@ static unsigned end_all(void)
 unsigned numbered_run(unsigned trouble, unsigned calm_s)
 {
 	sleep(1); /* simulated, as the others */
+	flips = true;
 	networks_trouble(trouble, RECOVERY);
+	flips = false;
 	for (unsigned i = 0; i < nb_ends; i++)
 		memcpy(ends[i].before_calm, ends[i].sent, sizeof(ends[i].sent));
 	calm = true;
