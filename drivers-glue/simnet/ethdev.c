@@ -98,6 +98,18 @@ int hauli_simnet_eth_dev_adjust_nb_rx_tx_desc(uint16_t id, uint16_t *rx, uint16_
 }
 
 /* Nothing happens to a simulated device of which it would tell. */
+int hauli_simnet_dev_event_callback_register(const char *name, rte_dev_event_cb_fn fn, void *arg)
+{
+	OR_DPDK(hauli_simnet_dev_of(name), rte_dev_event_callback_register(name, fn, arg));
+	return 0;
+}
+
+int hauli_simnet_dev_event_callback_unregister(const char *name, rte_dev_event_cb_fn fn, void *arg)
+{
+	OR_DPDK(hauli_simnet_dev_of(name), rte_dev_event_callback_unregister(name, fn, arg));
+	return 1;
+}
+
 int hauli_simnet_eth_dev_callback_register(
 	uint16_t id, enum rte_eth_event_type event, rte_eth_dev_cb_fn fn, void *arg)
 {

@@ -10,6 +10,7 @@
 #include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
 
 #include "simnet/pool.h"
 
@@ -19,40 +20,42 @@
 /* By device. Of DPDK's own: a copy, made when it starts and stops. */
 extern struct rte_eth_fp_ops hauli_simnet_fp_ops[HAULI_SIMNET_FIRST + HAULI_SIMNET_MOST];
 
-#define HAULI_SIMNET_CALLS(CALL)           \
-	CALL(eal_alarm_set)                \
-	CALL(eal_hotplug_add)              \
-	CALL(eal_hotplug_remove)           \
-	CALL(eth_allmulticast_disable)     \
-	CALL(eth_allmulticast_enable)      \
-	CALL(eth_allmulticast_get)         \
-	CALL(eth_dev_adjust_nb_rx_tx_desc) \
-	CALL(eth_dev_callback_register)    \
-	CALL(eth_dev_callback_unregister)  \
-	CALL(eth_dev_close)                \
-	CALL(eth_dev_configure)            \
-	CALL(eth_dev_default_mac_addr_set) \
-	CALL(eth_dev_get_mtu)              \
-	CALL(eth_dev_get_port_by_name)     \
-	CALL(eth_dev_info_get)             \
-	CALL(eth_dev_rx_intr_ctl_q_get_fd) \
-	CALL(eth_dev_set_link_down)        \
-	CALL(eth_dev_set_link_up)          \
-	CALL(eth_dev_set_mtu)              \
-	CALL(eth_dev_socket_id)            \
-	CALL(eth_dev_start)                \
-	CALL(eth_dev_stop)                 \
-	CALL(eth_link_get_nowait)          \
-	CALL(eth_macaddr_get)              \
-	CALL(eth_promiscuous_disable)      \
-	CALL(eth_promiscuous_enable)       \
-	CALL(eth_promiscuous_get)          \
-	CALL(eth_rx_queue_info_get)        \
-	CALL(eth_rx_queue_setup)           \
-	CALL(eth_stats_get)                \
-	CALL(eth_stats_reset)              \
-	CALL(eth_tx_queue_setup)           \
-	CALL(eth_xstats_get)               \
+#define HAULI_SIMNET_CALLS(CALL)            \
+	CALL(dev_event_callback_register)   \
+	CALL(dev_event_callback_unregister) \
+	CALL(eal_alarm_set)                 \
+	CALL(eal_hotplug_add)               \
+	CALL(eal_hotplug_remove)            \
+	CALL(eth_allmulticast_disable)      \
+	CALL(eth_allmulticast_enable)       \
+	CALL(eth_allmulticast_get)          \
+	CALL(eth_dev_adjust_nb_rx_tx_desc)  \
+	CALL(eth_dev_callback_register)     \
+	CALL(eth_dev_callback_unregister)   \
+	CALL(eth_dev_close)                 \
+	CALL(eth_dev_configure)             \
+	CALL(eth_dev_default_mac_addr_set)  \
+	CALL(eth_dev_get_mtu)               \
+	CALL(eth_dev_get_port_by_name)      \
+	CALL(eth_dev_info_get)              \
+	CALL(eth_dev_rx_intr_ctl_q_get_fd)  \
+	CALL(eth_dev_set_link_down)         \
+	CALL(eth_dev_set_link_up)           \
+	CALL(eth_dev_set_mtu)               \
+	CALL(eth_dev_socket_id)             \
+	CALL(eth_dev_start)                 \
+	CALL(eth_dev_stop)                  \
+	CALL(eth_link_get_nowait)           \
+	CALL(eth_macaddr_get)               \
+	CALL(eth_promiscuous_disable)       \
+	CALL(eth_promiscuous_enable)        \
+	CALL(eth_promiscuous_get)           \
+	CALL(eth_rx_queue_info_get)         \
+	CALL(eth_rx_queue_setup)            \
+	CALL(eth_stats_get)                 \
+	CALL(eth_stats_reset)               \
+	CALL(eth_tx_queue_setup)            \
+	CALL(eth_xstats_get)                \
 	CALL(eth_xstats_get_names)
 
 #define HAULI_SIMNET_DECLARE(name) extern __typeof__(rte_##name) hauli_simnet_##name;
@@ -68,12 +71,16 @@ int hauli_simnet_tx_descriptor_status(uint16_t port, uint16_t queue, uint16_t of
 #ifndef HAULI_SIMNET_REAL
 #define rte_mempool_create_empty hauli_simnet_mempool_create_empty
 #define rte_mempool_populate_default hauli_simnet_mempool_populate_default
+#define rte_zmalloc_socket hauli_simnet_zmalloc_socket
+#define rte_free hauli_simnet_free
 #define rte_eth_rx_burst hauli_simnet_rx_burst
 #define rte_eth_tx_burst hauli_simnet_tx_burst
 #define rte_eth_rx_queue_count hauli_simnet_rx_queue_count
 #define rte_eth_rx_descriptor_status hauli_simnet_rx_descriptor_status
 #define rte_eth_tx_descriptor_status hauli_simnet_tx_descriptor_status
 
+#define rte_dev_event_callback_register hauli_simnet_dev_event_callback_register
+#define rte_dev_event_callback_unregister hauli_simnet_dev_event_callback_unregister
 #define rte_eal_alarm_set hauli_simnet_eal_alarm_set
 #define rte_eal_hotplug_add hauli_simnet_eal_hotplug_add
 #define rte_eal_hotplug_remove hauli_simnet_eal_hotplug_remove

@@ -8,15 +8,19 @@
 #include <haul-sim/net.h>
 
 #include "base/assert.h"
+#include "port/kind.h"
+#include "port/ports.h"
 #include "sim/fault.h"
+#include "sim/hosts.h"
 #include "sim/real.h"
 #include "sim/steps.h"
 #include "sim/world.h"
 #include "simnet/device.h"
+#include "simnet/pool.h"
 
 struct host {
 	const char *name;
-	unsigned number; /* of the simulation's; another one after each start */
+	unsigned number; /* of the simulation's; while it runs */
 	int (*main)(void *arg);
 	void *arg;
 	int result;
@@ -99,6 +103,23 @@ int haul_sim_wait(const char *name)
 	return h->was_killed ? -1 : h->result;
 }
 
+/* What the threads of a host have left. */
+static void clear_away(unsigned host)
+{
+	struct haul_port *port = hauli_ports_open(), *next;
+
+	for (; port; port = next) {
+		next = port->next;
+		if (hauli_sim_memory_has(host, port))
+			hauli_ports_remove(port);
+	}
+	hauli_simnet_detach_host(host);
+	hauli_simnet_free_host(host);
+	if (hauli_sim_forget_runtimes(host))
+		hauli_sim_memory_free(host);
+	hauli_sim_host_forget(host);
+}
+
 void haul_sim_kill(const char *name)
 {
 	struct host *h = find(name);
@@ -107,12 +128,12 @@ void haul_sim_kill(const char *name)
 	HAUL_MISUSE_IF(h->number == hauli_sim_host(), "a host cannot kill itself");
 	while (h->runs && !hauli_sim_kill(h->number))
 		hauli_sim_yield();
-	hauli_simnet_detach_host(h->number);
-	if (h->runs) {
-		h->runs = false;
-		h->was_killed = true;
-		hauli_sim_wake(h, UINT32_MAX);
-	}
+	if (!h->runs)
+		return;
+	h->runs = false;
+	h->was_killed = true;
+	clear_away(h->number);
+	hauli_sim_wake(h, UINT32_MAX);
 }
 
 static void start_again(struct hauli_sim_timer *timer)

@@ -13,6 +13,7 @@
 #include <haul/topo.h>
 
 #include "base/assert.h"
+#include "sim/memory.h"
 #include "sim/real.h"
 #include "simnet/pool.h"
 
@@ -40,11 +41,15 @@ static struct haul_plan *plan_of(unsigned carriers, char *errbuf, size_t errlen)
 	static struct haul_plan *plans[CARRIERS_MAX + 1];
 	const struct haul_plan_opts opts = {.carriers = carriers};
 	struct haul_plan *plan;
+	int err;
 
 	HAUL_MISUSE_IF(carriers > CARRIERS_MAX, "at most %u carriers", CARRIERS_MAX);
 	if (plans[carriers])
 		return plans[carriers];
-	if (haul_plan_create(&plan, &opts, errbuf, errlen) != 0)
+	hauli_sim_shared_begin();
+	err = haul_plan_create(&plan, &opts, errbuf, errlen);
+	hauli_sim_shared_end();
+	if (err)
 		return NULL;
 	for (unsigned i = 0; i < plan->carriers; i++)
 		plan->places[i].cpu = plan->places[i].core = plan->places[i].node = -1;
@@ -103,7 +108,7 @@ static void start_host(struct haul_sim_node *node, const struct haul_sim_node_op
 void haul_sim_node_start(struct haul_sim_node **out, const struct haul_sim_node_opts *opts)
 {
 	unsigned carriers, mbufs;
-	struct haul_sim_node *node = calloc(1, sizeof(*node));
+	struct haul_sim_node *node = hauli_sim_calloc(1, sizeof(*node));
 	struct haul_runtime_opts rt;
 	struct haul_io_opts io;
 	char spec[64], err[256] = "";
@@ -166,7 +171,7 @@ int haul_sim_node_stop(struct haul_sim_node *node)
 	if (node->host)
 		haul_host_free(node->host);
 	rte_mempool_free(node->pool);
-	free(node);
+	hauli_sim_free(node);
 	if (err)
 		fprintf(stderr, "haul_sim_node_stop: %s\n", line);
 	return err;

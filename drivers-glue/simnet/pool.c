@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <rte_malloc.h>
 #include <rte_mbuf_pool_ops.h>
+
+#include "sim/world.h"
 
 #define OPS "haul_sim"
 
@@ -20,15 +23,87 @@ struct stack {
 	void *objs[];
 };
 
+/* A pool of a host, or other memory of DPDK's. */
+struct owned {
+	void *at;
+	unsigned host;
+	struct owned *next;
+};
+
+static struct owned *pools, *others;
+
+/* False: no memory. */
+static bool own(struct owned **all, void *at)
+{
+	struct owned *o = malloc(sizeof(*o));
+
+	if (o)
+		*o = (struct owned){at, hauli_sim_is_on() ? hauli_sim_host() : 0, *all};
+	*all = o ? o : *all;
+	return o;
+}
+
+static void disown(struct owned **all, const void *at)
+{
+	struct owned *o;
+
+	while (*all && (*all)->at != at)
+		all = &(*all)->next;
+	o = *all;
+	if (o)
+		*all = o->next;
+	free(o);
+}
+
 static int stack_alloc(struct rte_mempool *mp)
 {
 	mp->pool_data = calloc(1, sizeof(struct stack) + mp->size * sizeof(void *));
-	return mp->pool_data ? 0 : -ENOMEM;
+	if (mp->pool_data && own(&pools, mp))
+		return 0;
+	free(mp->pool_data);
+	return -ENOMEM;
 }
 
 static void stack_free(struct rte_mempool *mp)
 {
+	disown(&pools, mp);
 	free(mp->pool_data);
+}
+
+void *hauli_simnet_zmalloc_socket(const char *type, size_t size, unsigned align, int socket)
+{
+	void *at = rte_zmalloc_socket(type, size, align, socket);
+
+	if (!at || own(&others, at))
+		return at;
+	rte_free(at);
+	return NULL;
+}
+
+void hauli_simnet_free(void *at)
+{
+	disown(&others, at);
+	rte_free(at);
+}
+
+static void free_those_of(unsigned host, struct owned *first, void (*fn)(void *at))
+{
+	for (struct owned *next; first; first = next) {
+		next = first->next;
+		if (first->host == host)
+			fn(first->at);
+	}
+}
+
+static void free_pool(void *pool)
+{
+	rte_mempool_free(pool);
+}
+
+void hauli_simnet_free_host(unsigned host)
+{
+	free_those_of(host, others, hauli_simnet_free);
+	free_those_of(host, pools, free_pool);
 }
 
 static int stack_enqueue(struct rte_mempool *mp, void *const *objs, unsigned n)

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "base/shared.h"
 #include "base/simulated.h"
 #include "conc/word.h"
 #include "coro/interrupted.h"
@@ -207,7 +208,9 @@ void hauli_overflow_thread_init(void)
 
 	if (sigaltstack(NULL, &st) == 0 && !(st.ss_flags & SS_DISABLE))
 		return;
+	hauli_shared_begin();
 	alt = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	hauli_shared_end();
 	if (alt == MAP_FAILED)
 		return;
 	st = (stack_t){.ss_sp = alt + 1, .ss_size = size - sizeof(*alt)};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/forks.h"
+#include "base/shared.h"
 #include "conc/word.h"
 #include "coro/fiber.h"
 
@@ -60,8 +61,11 @@ struct hauli_code hauli_code_of_other(const void *fn)
 static bool make(void)
 {
 	size_t n = (size_t)(last - first), used = 0;
-	struct hauli_code *r = malloc((n + 1) * sizeof(*r));
+	struct hauli_code *r;
 
+	hauli_shared_begin();
+	r = malloc((n + 1) * sizeof(*r));
+	hauli_shared_end();
 	if (!r)
 		return false;
 #if HAULI_ASAN

@@ -10,6 +10,7 @@
 #include <unwind.h>
 
 #include "base/forks.h"
+#include "base/shared.h"
 #include "conc/word.h"
 #include "coro/own.h"
 #include "coro/trace.h"
@@ -81,7 +82,9 @@ static int make(void)
 	dl_iterate_phdr(take_notes, &s);
 	if (s.n == 0)
 		return 0;
+	hauli_shared_begin();
 	s.found = malloc(s.n * sizeof(*s.found));
+	hauli_shared_end();
 	if (!s.found)
 		return -ENOMEM;
 	s.n = 0;

@@ -65,6 +65,7 @@
 #include <string.h>
 
 #include "base/forks.h"
+#include "base/shared.h"
 #include "sched/wait/request.h"
 
 #define CHUNK 1024
@@ -93,7 +94,9 @@ static __attribute__((noinline)) chunk *make_chunk(struct hauli_ptr_published *a
 	hauli_process_lock();
 	there = hauli_ptr_published_get(at);
 	if (!there) {
+		hauli_shared_begin();
 		made = aligned_alloc(HAULI_CACHE_LINE, sizeof(*made));
+		hauli_shared_end();
 		if (made)
 			memset(made, 0, sizeof(*made));
 		hauli_ptr_published_set(at, made);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/forks.h"
 #include "conc/word.h"
 #include "sim/real.h"
 
@@ -152,6 +153,8 @@ static __attribute__((noreturn)) void child(
 {
 	const struct rlimit none = {0, 0};
 
+	/* Nothing of haul's was started before: this is as in a process that starts anew. */
+	hauli_forks = 0;
 	/* The parent decides what comes of an interrupt; and none outlives it. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN); /* it may come to the whole group */

@@ -6,8 +6,15 @@
 
 unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h, const char *name)
 {
-	struct hauli_sim_host *more = realloc(h->all, (h->n + 1) * sizeof(more[0]));
+	struct hauli_sim_host *more;
+	unsigned host = h->free;
 
+	if (host > 0) {
+		h->free = h->all[host].next_free;
+		h->all[host] = (struct hauli_sim_host){.name = name};
+		return host;
+	}
+	more = realloc(h->all, (h->n + 1) * sizeof(more[0]));
 	if (!more)
 		return UINT_MAX;
 	h->all = more;
@@ -16,6 +23,12 @@ unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h, const char *name)
 			more[i].threads->prev_of_host = &more[i].threads;
 	more[h->n] = (struct hauli_sim_host){.name = name};
 	return h->n++;
+}
+
+void hauli_sim_hosts_remove(struct hauli_sim_hosts *h, unsigned host)
+{
+	h->all[host].next_free = h->free;
+	h->free = host;
 }
 
 void hauli_sim_hosts_join(struct hauli_sim_hosts *h, struct hauli_sim_thread *t, unsigned host)

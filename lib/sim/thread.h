@@ -54,12 +54,15 @@ struct hauli_sim_hosts {
 		struct hauli_sim_thread *resting, *threads;
 		uint64_t acts; /* that those who rest may want to see */
 		uint64_t signals; /* that were sent and not taken, a bit of each */
+		unsigned next_free;
 	} * all;
-	unsigned n;
+	unsigned n, free; /* free: the first number that may be given again; 0: none */
 };
 
 /* The number of a new one; UINT_MAX: no memory. */
 unsigned hauli_sim_hosts_add(struct hauli_sim_hosts *h, const char *name);
+/* Nobody refers to the number any more. */
+void hauli_sim_hosts_remove(struct hauli_sim_hosts *h, unsigned host);
 void hauli_sim_hosts_join(struct hauli_sim_hosts *h, struct hauli_sim_thread *t, unsigned host);
 void hauli_sim_hosts_leave(struct hauli_sim_thread *t);
 void hauli_sim_hosts_rest(struct hauli_sim_hosts *h, struct hauli_sim_thread *t);

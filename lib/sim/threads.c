@@ -12,6 +12,13 @@
 #include "sim/steps.h"
 #include "sim/world.h"
 
+static void unmap_stack(struct hauli_sim_thread *t)
+{
+	hauli_fiber_discard(t->stack, HAULI_SIM_GUARD_BYTES + HAULI_SIM_STACK_BYTES);
+	munmap(t->stack, HAULI_SIM_GUARD_BYTES + HAULI_SIM_STACK_BYTES);
+	t->stack = NULL;
+}
+
 static void free_thread(struct hauli_sim_thread *t)
 {
 	*(t->older ? &t->older->newer : &hauli_world.oldest) = t->newer;
@@ -26,9 +33,7 @@ void hauli_sim_free_over(void)
 	hauli_world.over = NULL;
 	if (!over)
 		return;
-	hauli_fiber_discard(over->stack, HAULI_SIM_GUARD_BYTES + HAULI_SIM_STACK_BYTES);
-	munmap(over->stack, HAULI_SIM_GUARD_BYTES + HAULI_SIM_STACK_BYTES);
-	over->stack = NULL;
+	unmap_stack(over);
 	if (over->is_detached)
 		free_thread(over);
 }
@@ -106,6 +111,11 @@ unsigned hauli_sim_host_new(const char *name)
 	return host;
 }
 
+void hauli_sim_host_forget(unsigned host)
+{
+	hauli_sim_hosts_remove(&hauli_world.hosts, host);
+}
+
 void hauli_sim_holds(int more)
 {
 	hauli_world.current->holds += more;
@@ -135,7 +145,7 @@ bool hauli_sim_kill(unsigned host)
 		take_out_of_ready(t);
 		hauli_sim_hosts_leave(t);
 		hauli_world.nb_ended++;
-		munmap(t->stack, HAULI_SIM_GUARD_BYTES + HAULI_SIM_STACK_BYTES);
+		unmap_stack(t);
 		free_thread(t);
 	}
 	return true;

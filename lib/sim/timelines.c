@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@
 
 struct kept {
 	struct hauli_timeline *first;
-	unsigned n, host;
+	unsigned n, process;
 	const char *name; /* of the host */
 };
 
@@ -42,6 +43,8 @@ static struct {
 	unsigned n, room;
 	struct hauli_sim_track *strikes, *tracks; /* tracks: all, the last one first */
 	uint64_t framed; /* the time of the last frame */
+	const char **hosts; /* names of processes */
+	unsigned nb_hosts;
 } k;
 
 bool hauli_sim_is_traced(void)
@@ -49,9 +52,24 @@ bool hauli_sim_is_traced(void)
 	return k.path;
 }
 
+/* The number of a host as a process, by its name: it may be started again. */
+static unsigned process_of(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < k.nb_hosts && strcmp(k.hosts[i], name) != 0)
+		i++;
+	if (i == k.nb_hosts) {
+		k.hosts = hauli_sim_needed(realloc(k.hosts, (i + 1) * sizeof(k.hosts[0])));
+		k.hosts[k.nb_hosts++] = name;
+	}
+	return HOSTS + 1 + i;
+}
+
 /* Numbers of runtimes are those of their starts: slots are used again (trace/timelines.c). */
 void hauli_sim_keep_timelines(void *first, unsigned n)
 {
+	const char *name = hauli_sim_host_name(hauli_sim_host());
 	struct hauli_timeline *t = first;
 
 	if (!k.path)
@@ -62,7 +80,7 @@ void hauli_sim_keep_timelines(void *first, unsigned n)
 	}
 	for (unsigned i = 0; i < n; i++)
 		t[i].head.runtime = k.n;
-	k.all[k.n++] = (struct kept){t, n, hauli_sim_host(), hauli_sim_host_name(hauli_sim_host())};
+	k.all[k.n++] = (struct kept){t, n, process_of(name), name};
 }
 
 /* NULL: no memory. */
@@ -120,8 +138,12 @@ struct hauli_sim_track *hauli_sim_track_new(const char *name)
 
 void hauli_sim_track_move(struct hauli_sim_track *t, unsigned host)
 {
-	t->process = HOSTS + host;
-	t->process_name = hauli_sim_host_name(host);
+	const char *name = hauli_sim_host_name(host);
+
+	if (t->process_name == name)
+		return;
+	t->process = process_of(name);
+	t->process_name = name;
 }
 
 void hauli_sim_track_frame(
@@ -168,7 +190,7 @@ static int write_all(int fd)
 	for (unsigned i = 0; i < k.n; i++)
 		for (unsigned j = 0; j < k.all[i].n && !err; j++)
 			err = write_ring(
-				fd, &k.all[i].first[j], HOSTS + k.all[i].host, k.all[i].name, NULL);
+				fd, &k.all[i].first[j], k.all[i].process, k.all[i].name, NULL);
 	for (struct hauli_sim_track *t = k.tracks; t && !err; t = t->next)
 		err = write_ring(fd, t->timeline, t->process, t->process_name, t->name);
 	return err;

@@ -83,6 +83,8 @@ void hauli_sim_cancel(struct hauli_sim_timer *t);
 unsigned hauli_sim_host(void);
 /* The name stays. */
 unsigned hauli_sim_host_new(const char *name);
+/* A host that was killed is forgotten: its number may be that of a new one. */
+void hauli_sim_host_forget(unsigned host);
 /* Of the test itself: "". */
 const char *hauli_sim_host_name(unsigned host);
 /* A thread of another host than the caller's; NULL: no memory. */

@@ -26,6 +26,7 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "base/shared.h"
 #include "conc/gate.h"
 #include "conc/word.h"
 
@@ -104,8 +105,10 @@ int hauli_timelines_create(struct hauli_timelines **out, unsigned nb_carriers, u
 	unsigned slot = NO_SLOT;
 	char *mem;
 
+	hauli_shared_begin(); /* readers find them until hauli_timelines_destroy() */
 	mem = mmap(NULL, head + nb_carriers * ring, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	hauli_shared_end();
 	if (mem == MAP_FAILED)
 		return -ENOMEM;
 	if (events > 0 && (slot = take_slot()) == NO_SLOT) {

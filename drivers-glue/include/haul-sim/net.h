@@ -65,8 +65,9 @@ HAUL_API void haul_sim_host(const char *name, int (*main)(void *arg), void *arg)
 HAUL_API int haul_sim_wait(const char *name);
 /*
  * The host is gone at once, as if its power were cut: its threads never go on, its ports lose what
- * they hold, and its memory is not freed. haul_sim_host() may start it again. Waits until none of
- * its threads holds a lock that hosts of one process share.
+ * they hold, and what it has of haul's is freed: runtimes, ports, hosts, packet pools. What its
+ * program has allocated itself is not, since variables of a program stay. haul_sim_host() may start
+ * it again. Waits until none of its threads holds a lock that hosts of one process share.
  */
 HAUL_API void haul_sim_kill(const char *name);
 /* As kill(2) to the process that the host is: a thread that waits by sigtimedwait() or

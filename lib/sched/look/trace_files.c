@@ -32,6 +32,7 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "base/shared.h"
 #include "conc/word.h"
 #include "sched/look/dump_signal.h"
 #include "sched/state/self.h"
@@ -227,7 +228,9 @@ static struct target *target_of(const struct haul_trace_opts *opts)
 		t = t->before;
 	if (t)
 		return t;
+	hauli_shared_begin();
 	t = malloc(sizeof(*t));
+	hauli_shared_end();
 	if (!t)
 		return NULL;
 	t->before = latest;

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "fd/slot.h"
 #include "sim/fault.h"
 #include "sim/real.h"
 #include "sim/steps.h"
@@ -88,6 +89,15 @@ void hauli_sim_fds_end(void)
 	memset(&t, 0, sizeof(t));
 }
 
+/* Those of the host that is gone, who wait for the number no more. */
+static void forget_waiters(int fd)
+{
+	struct hauli_fd_slot *slot = hauli_fd_slot(fd);
+
+	if (slot)
+		memset(slot, 0, sizeof(*slot));
+}
+
 void hauli_sim_fds_kill(unsigned host)
 {
 	hauli_sim_files_kill(host);
@@ -96,6 +106,7 @@ void hauli_sim_fds_kill(unsigned host)
 			continue;
 		drop(fd);
 		HAULI_SIM_REAL(close)(fd);
+		forget_waiters(fd);
 	}
 }
 
