@@ -230,7 +230,14 @@ HAULI_SIM_REPLACED int pthread_getaffinity_np(pthread_t id, size_t n, cpu_set_t 
 
 HAULI_SIM_REPLACED int pthread_getattr_np(pthread_t id, pthread_attr_t *attr)
 {
-	return HAULI_SIM_REAL(pthread_getattr_np)(real(id), attr);
+	int err = HAULI_SIM_REAL(pthread_getattr_np)(real(id), attr);
+	size_t size;
+	void *stack;
+
+	if (!err && hauli_sim_is_on() &&
+		(stack = hauli_sim_stack((struct hauli_sim_thread *)id, &size)))
+		err = pthread_attr_setstack(attr, stack, size);
+	return err;
 }
 
 HAULI_SIM_REPLACED int pthread_getcpuclockid(pthread_t id, clockid_t *clock)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals that programs wait for. Each host has its own. Handlers do not run. */
+/* Signals that programs wait for: each host has its own, and handlers do not run. And the masks of
+ * threads, for signals that a thread sends to another: of these the handlers run. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -50,6 +51,54 @@ static int wait_for(const sigset_t *set, siginfo_t *info, uint64_t until)
 	if (info)
 		*info = (siginfo_t){.si_signo = sig, .si_code = SI_USER};
 	return sig;
+}
+
+/* Of SIG_SETMASK and the others. */
+static uint64_t bits_of(const sigset_t *set)
+{
+	uint64_t bits = 0;
+
+	for (int sig = 1; sig < SIGNALS; sig++)
+		if (sigismember(set, sig))
+			bits |= UINT64_C(1) << sig;
+	return bits;
+}
+
+static void fill(sigset_t *set, uint64_t bits)
+{
+	sigemptyset(set);
+	for (int sig = 1; sig < SIGNALS; sig++)
+		if (bits >> sig & 1)
+			sigaddset(set, sig);
+}
+
+/* The real thread is all simulated ones, so its mask is none's. */
+HAULI_SIM_REPLACED int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	struct hauli_sim_thread *me;
+	uint64_t bits;
+
+	if (!hauli_sim_is_on())
+		return HAULI_SIM_REAL(pthread_sigmask)(how, set, old);
+	me = hauli_sim_self();
+	bits = set ? bits_of(set) : 0;
+	if (old)
+		fill(old, me->blocked);
+	if (!set)
+		return 0;
+	if (how == SIG_BLOCK)
+		me->blocked |= bits;
+	else if (how == SIG_UNBLOCK)
+		me->blocked &= ~bits;
+	else if (how == SIG_SETMASK)
+		me->blocked = bits;
+	else
+		return EINVAL;
+	while ((bits = me->pending & ~me->blocked)) {
+		me->pending &= ~(bits & -bits);
+		(void)hauli_sim_signal(me->id, __builtin_ctzll(bits));
+	}
+	return 0;
 }
 
 HAULI_SIM_REPLACED int sigtimedwait(

@@ -41,6 +41,7 @@ struct hauli_sim_thread {
 	/* A signal that its handler is to take on this thread, and the thread that goes on then. */
 	int signal;
 	struct hauli_sim_thread *signaller;
+	uint64_t blocked, pending; /* signals, a bit of each */
 	struct hauli_sim_thread *newer, *older; /* of all */
 };
 

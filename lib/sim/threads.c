@@ -61,6 +61,10 @@ bool hauli_sim_signal(unsigned id, int sig)
 		t = t->newer;
 	if (!t)
 		return false;
+	if (sig < 64 && t->blocked >> sig & 1) {
+		t->pending |= UINT64_C(1) << sig;
+		return true;
+	}
 	if (t == hauli_world.current) {
 		raise(sig);
 		return true;
@@ -74,6 +78,12 @@ bool hauli_sim_signal(unsigned id, int sig)
 unsigned hauli_sim_id(const struct hauli_sim_thread *t)
 {
 	return t->id;
+}
+
+void *hauli_sim_stack(const struct hauli_sim_thread *t, size_t *size)
+{
+	*size = HAULI_SIM_STACK_BYTES;
+	return t->stack ? (char *)t->stack + HAULI_SIM_GUARD_BYTES : NULL;
 }
 
 static void body(void *came_from)
@@ -177,6 +187,7 @@ struct hauli_sim_thread *hauli_sim_start_on(unsigned host, void *(*fn)(void *), 
 	hauli_world.newest = t;
 	t->fn = fn;
 	t->arg = arg;
+	t->blocked = hauli_world.current->blocked;
 	t->stack = stack;
 #if HAULI_ASAN
 	t->lo = stack + HAULI_SIM_GUARD_BYTES;

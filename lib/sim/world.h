@@ -41,10 +41,13 @@ struct hauli_sim_thread *hauli_sim_start(void *(*fn)(void *), void *arg);
 void *hauli_sim_join(struct hauli_sim_thread *t);
 struct hauli_sim_thread *hauli_sim_self(void);
 void hauli_sim_detach(struct hauli_sim_thread *t);
-/* The handler of a signal runs on this simulated thread, now. False: no such thread. Also on the
+/* The handler of a signal runs on this simulated thread, now, or when the signal is no longer
+ * blocked. sig: below 64. False: no such thread. Also on the
  * thread of haul_sim_run(). */
 bool hauli_sim_signal(unsigned id, int sig);
 unsigned hauli_sim_id(const struct hauli_sim_thread *t);
+/* NULL: that of haul_sim_run(), the real thread's. */
+void *hauli_sim_stack(const struct hauli_sim_thread *t, size_t *size);
 void hauli_sim_name(struct hauli_sim_thread *t, const char *name);
 /* "thread 3 haul-1 of server", the current one. In signal handlers, too. */
 void hauli_sim_self_name(char *buf, size_t len);

@@ -265,6 +265,79 @@ static int by_order(void)
 	return 0;
 }
 
+/* A thread knows its own stack. */
+static void *look_at_stack(void *arg)
+{
+	pthread_attr_t attr;
+	size_t size;
+	char here = 0;
+	void *lo;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return arg;
+	pthread_attr_getstack(&attr, &lo, &size);
+	pthread_attr_destroy(&attr);
+	return &here >= (char *)lo && &here < (char *)lo + size ? NULL : arg;
+}
+
+static int own_stack(void)
+{
+	pthread_t thread;
+	void *failed;
+
+	if (look_at_stack("the first thread") ||
+		pthread_create(&thread, NULL, look_at_stack, "another one") != 0)
+		return 1;
+	pthread_join(thread, &failed);
+	return failed != NULL;
+}
+
+/* Each thread has its own mask of signals, whatever others do to theirs meanwhile. */
+static volatile sig_atomic_t handled;
+
+static void handle(int sig)
+{
+	handled++;
+}
+
+static void *block_all(void *arg)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	for (unsigned i = 0; i < 20; i++) {
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		sched_yield();
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		sched_yield();
+	}
+	return arg;
+}
+
+static int own_mask(void)
+{
+	const struct sigaction sa = {.sa_handler = handle};
+	pthread_t thread;
+	sigset_t it;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	if (pthread_create(&thread, NULL, block_all, NULL) != 0)
+		return 1;
+	block_all(NULL);
+	pthread_join(thread, NULL);
+	pthread_kill(pthread_self(), SIGUSR1);
+	if (handled != 1)
+		return 2;
+	sigemptyset(&it);
+	sigaddset(&it, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &it, NULL);
+	pthread_kill(pthread_self(), SIGUSR1);
+	if (handled != 1)
+		return 3;
+	pthread_sigmask(SIG_UNBLOCK, &it, NULL);
+	return handled == 2 ? 0 : 4;
+}
+
 static int fine(void)
 {
 	printf("all is well\n");
@@ -288,6 +361,8 @@ int main(int argc, char **argv)
 		{"by-address", by_address, "none", 0},
 		{"by-descriptor", by_descriptor, "none", 0},
 		{"by-order", by_order, "none", 0},
+		{"own-mask", own_mask, "none", 0},
+		{"own-stack", own_stack, "none", 0},
 		{"fine", fine, NULL, 0},
 		{NULL, NULL, NULL, 0},
 	};

@@ -18,6 +18,8 @@ os.environ.pop("HAUL_SIM_SEEDS", None)
 SEED = 1000  # any
 FOUND = [  # test, more arguments, exit status, what it says
     ("fine", [], 0, r"^50 runs in .*, 2 of them twice: 0 failed$"),
+    ("own-mask", [], 0, r": 0 failed$"),
+    ("own-stack", [], 0, r": 0 failed$"),
     ("recovers", [], 0, r": 0 failed$"),
     ("race", [], 1, r"^race: seed \d+: returned 1$"),
     ("invariant", [], 1, r"^invariant: seed 1000: one is gone$"),
