@@ -249,6 +249,9 @@ HAULI_SIM_REPLACED int pthread_kill(pthread_t id, int sig)
 {
 	if (!hauli_sim_is_on())
 		return HAULI_SIM_REAL(pthread_kill)(id, sig);
+	/* Its memory may be gone, as that of a host's first thread when the host has returned. */
+	if (!hauli_sim_is_here((struct hauli_sim_thread *)id))
+		return ESRCH;
 	if (sig != 0)
 		(void)hauli_sim_signal(hauli_sim_id((struct hauli_sim_thread *)id), sig);
 	return 0;

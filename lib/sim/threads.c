@@ -80,6 +80,15 @@ unsigned hauli_sim_id(const struct hauli_sim_thread *t)
 	return t->id;
 }
 
+bool hauli_sim_is_here(const struct hauli_sim_thread *t)
+{
+	const struct hauli_sim_thread *at = hauli_world.hosts.all[hauli_sim_host()].threads;
+
+	while (at && at != t)
+		at = at->next_of_host;
+	return at;
+}
+
 void *hauli_sim_stack(const struct hauli_sim_thread *t, size_t *size)
 {
 	*size = HAULI_SIM_STACK_BYTES;

@@ -46,6 +46,8 @@ void hauli_sim_detach(struct hauli_sim_thread *t);
  * thread of haul_sim_run(). */
 bool hauli_sim_signal(unsigned id, int sig);
 unsigned hauli_sim_id(const struct hauli_sim_thread *t);
+/* True: a thread of the caller's host that has not ended. */
+bool hauli_sim_is_here(const struct hauli_sim_thread *t);
 /* NULL: that of haul_sim_run(), the real thread's. */
 void *hauli_sim_stack(const struct hauli_sim_thread *t, size_t *size);
 void hauli_sim_name(struct hauli_sim_thread *t, const char *name);
