@@ -36,9 +36,11 @@ static const struct haul_app_counter counters[] = {{.name = "answered"}, {.name 
 /* One request, of a line, and its reply, up to the end of a line. Its length, or an error. */
 static ssize_t request(int fd, const char *line, char *reply, size_t room, uint64_t deadline)
 {
-	size_t got = 0;
-	ssize_t n = haul_fd_send(fd, line, strlen(line), 0, deadline); /* it is short: all of it */
+	size_t left = strlen(line), got = 0;
+	ssize_t n;
 
+	while ((n = haul_fd_send(fd, line, left, 0, deadline)) > 0 && (left -= (size_t)n) > 0)
+		line += n;
 	while (n > 0 && (got == 0 || reply[got - 1] != '\n') && got < room) {
 		n = haul_fd_recv(fd, reply + got, room - got, 0, deadline);
 		got += n > 0 ? (size_t)n : 0;
