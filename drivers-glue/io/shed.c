@@ -250,7 +250,8 @@ void hauli_shed_open(struct hauli_shed_batch *b, struct hauli_rxq *r, uint64_t n
 	b->began = now;
 	b->end = now + s->late.target / 4;
 	b->taken = 0;
-	b->room = hauli_late_room(&s->late, waits(s, now));
+	b->room = hauli_late_room(
+		&s->late, waits(s, now), r->on_packet ? since(begun(s), started(r)) : 0);
 	b->greedy_room = b->room;
 	if (r->on_packet) {
 		b->greedy_room = (unsigned)RTE_MIN((uint64_t)b->room, free);

@@ -54,10 +54,16 @@ static inline bool hauli_late_look(
 	return true;
 }
 
-/* How many packets may begin now: none while one waits for too long in the run queue. */
-static inline unsigned hauli_late_room(const struct hauli_late *l, uint64_t waits)
+/* How many packets may begin now, while n wait in the run queue, the oldest for `waits`. The poller
+ * may come several times before the first of them has run, and no window grows beyond the
+ * largest. */
+static inline unsigned hauli_late_room(const struct hauli_late *l, uint64_t waits, uint64_t n)
 {
-	return waits > l->target ? 0 : l->window;
+	unsigned left = n < l->window_max ? l->window_max - (unsigned)n : 0;
+
+	if (waits > l->target)
+		return 0;
+	return left < l->window ? left : l->window;
 }
 
 /* The late queue was emptied. age: of the oldest packet before that; shed: of the packets. */
