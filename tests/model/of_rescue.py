@@ -101,9 +101,8 @@ MUTATIONS = [
     ('rescue_own', 'lib/sched/run/rescue.c', 'the own thread asks beside another one',
      'if (pthread_mutex_trylock(&r->watch) != 0) return false;', ''),
     ('rescue', 'lib/sched/run/rescue.c', 'a thread takes a carrier without its data',
-     'hauli_self_set(c); hauli_counter_add(&c->counts.rescues, 1);'
-     ' hauli_stray_taken(c, &seen->ask);', 'hauli_self_set(c);\n'
-     '\t\thauli_counter_add(&c->counts.rescues, 1);'),
+     'note_left(&r->rt->left, c, &seen->ask); hauli_stray_taken(c, &seen->ask);',
+     'note_left(&r->rt->left, c, &seen->ask);'),
     ('rescue', 'lib/sched/run/rescue.c', 'a rescuer keeps what is wanted',
      'if (take(r, c) && serve(t, c)) give_back(c);', 'if (take(r, c))\n\t\t\tserve(t, c);'),
 ]

@@ -9,6 +9,7 @@
 
 #include <haul/fd.h>
 
+#include "coro_child.h"
 #include "sched/state/self.h"
 #include "support/runtime.h"
 #include "support/suite.h"
@@ -34,7 +35,8 @@ static int try_start(const struct haul_runtime_opts *opts, unsigned carriers)
 	memset(&s, 0, sizeof(s));
 	ck_assert_int_eq(haul_plan_create(&plan, &plan_opts, why, sizeof(why)), 0);
 	o.plan = plan;
-	o.watchdog_ns = HAUL_FOREVER;
+	if (!o.watchdog_ns)
+		o.watchdog_ns = HAUL_FOREVER;
 	err = haul_start(&s.rt, &o, why, sizeof(why));
 	haul_plan_destroy(plan);
 	return err;
@@ -445,6 +447,41 @@ static void *until_cancelled(void *arg)
 	return NULL;
 }
 
+static void *gluttons(void *arg)
+{
+	be_left_behind();
+	return NULL;
+}
+
+static void two_gluttons(void *arg)
+{
+	const struct haul_runtime_opts opts = {.steal = HAUL_STEAL_GLOBAL,
+		.rescue_after_ns = AFTER,
+		.watchdog_ns = HAUL_S}; /* so it looks at the end only */
+
+	if (try_start(&opts, 1) != 0)
+		_exit(1);
+	for (int i = 0; i < 2; i++)
+		haul_spawn_on(haul_carrier(s.rt, 0), NULL, gluttons, NULL,
+			&(struct haul_coro_opts){.name = "glutton"});
+	haul_stop(s.rt, HAUL_FOREVER);
+	_exit(0);
+}
+
+START_TEST(the_watchdog_tells_of_it)
+{
+	struct child c = child_run(two_gluttons, NULL);
+	const char *said = strstr(c.said, "haul: coroutine \"glutton\"");
+
+	CHILD_EXITED(c, 0);
+	ck_assert_msg(c.lines == 1 && said == c.said &&
+			strstr(said, "another thread serves carrier 0 meanwhile (one of ") &&
+			strstr(said, " since the last line), at "),
+		"%s", c.said);
+	child_show(&c);
+}
+END_TEST
+
 START_TEST(a_stop_waits_for_it)
 {
 	start(2, 1);
@@ -468,4 +505,5 @@ END_TEST
 SUITE_MAIN("rescue", {the_run_queue_goes_on, 1}, {timers_go_on, 1}, {rescuers_are_rescued, 1},
 	{the_carrier_comes_back, 1}, {descriptors_go_on, 4}, {too_few_rescuers, 1},
 	{what_has_its_carrier_for_itself_is_not_rescued, 3}, {calls_of_one_that_was_left_behind, 2},
-	{inlined_calls_know_their_coroutine, 1}, {a_stop_waits_for_it, 1}, {options_are_checked, 2})
+	{inlined_calls_know_their_coroutine, 1}, {the_watchdog_tells_of_it, 1},
+	{a_stop_waits_for_it, 1}, {options_are_checked, 2})

@@ -12,6 +12,9 @@
  * A poller that spins may run in a single slice, so its own count of cycles is compared instead.
  * Pollers other than haul's have no such count, and are not watched.
  *
+ * A slice that was left behind (run/rescue.c) is no carrier's. Rescuers note it, and the watchdog
+ * tells of it: a rescuer has a carrier to serve, and to find symbols takes time.
+ *
  * The looks become rarer while they find neither a coroutine that runs nor a poller with work.
  */
 #include "sched/look/watchdog.h"
@@ -176,6 +179,33 @@ static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watch
 	tell(w, c, &shot, poller, used);
 }
 
+/* Of the slices that were left behind since the last line, the first. Their carriers have gone on,
+ * so judge() does not see them. */
+static void tell_left(struct hauli_watchdog *w)
+{
+	struct hauli_left *left = &w->rt->left;
+	struct hauli_left first;
+
+	pthread_mutex_lock(&left->lock);
+	first = *left;
+	if (left->n > 0 && may_tell(w))
+		left->n = 0;
+	else
+		first.n = 0;
+	pthread_mutex_unlock(&left->lock);
+	if (first.n == 0)
+		return;
+	flockfile(stderr);
+	fprintf(stderr,
+		"haul: coroutine \"%s\" %p ran too long without a wait or haul_maybe_yield(), and "
+		"another thread serves carrier %u meanwhile",
+		first.name, first.co, first.carrier);
+	if (first.n > 1)
+		fprintf(stderr, " (one of %u since the last line)", first.n);
+	tell_stack(first.pcs, first.nb_pcs);
+	funlockfile(stderr);
+}
+
 /* What the line of a foreign wait needs, read while the thread waits. */
 struct found {
 	const struct haul_coro *co;
@@ -306,10 +336,12 @@ static void *watch(void *arg)
 
 		for (unsigned i = 0; i < w->rt->nb_carriers; i++)
 			awake |= look(w, &w->rt->carriers[i], &w->watched[i]);
+		tell_left(w);
 		look_at_deadlocks(w);
 		pause = awake ? often : 2 * pause;
 		pause = pause < RAREST || often > RAREST ? pause : RAREST;
 	}
+	tell_left(w);
 	return NULL;
 }
 

@@ -44,6 +44,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -247,6 +248,21 @@ static struct haul_carrier *watch(struct hauli_rescue *r)
 	return late;
 }
 
+/* While the thread that runs the coroutine waits in the handler. */
+static void note_left(
+	struct hauli_left *left, const struct haul_carrier *c, const struct hauli_stray_ask *ask)
+{
+	pthread_mutex_lock(&left->lock);
+	if (left->n++ == 0) {
+		left->co = ask->co;
+		left->carrier = c->id;
+		left->nb_pcs = ask->nb_pcs < HAULI_LEFT_DEPTH ? ask->nb_pcs : HAULI_LEFT_DEPTH;
+		memcpy(left->pcs, ask->pcs, left->nb_pcs * sizeof(left->pcs[0]));
+		snprintf(left->name, sizeof(left->name), "%s", ask->co->co.name);
+	}
+	pthread_mutex_unlock(&left->lock);
+}
+
 /* True: the caller owns c. */
 static bool take(struct hauli_rescue *r, struct haul_carrier *c)
 {
@@ -257,6 +273,7 @@ static bool take(struct hauli_rescue *r, struct haul_carrier *c)
 		hauli_u64_shared_add(&r->rt->strays, 1);
 		hauli_self_set(c);
 		hauli_counter_add(&c->counts.rescues, 1);
+		note_left(&r->rt->left, c, &seen->ask);
 		hauli_stray_taken(c, &seen->ask);
 	} else {
 		hauli_counter_add(&c->counts.rescues_refused, 1);

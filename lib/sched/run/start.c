@@ -312,6 +312,7 @@ static void undo(struct haul_runtime *rt, size_t done)
 		steps[done].fini(rt);
 	pthread_cond_destroy(&rt->drained_more);
 	pthread_mutex_destroy(&rt->lock);
+	pthread_mutex_destroy(&rt->left.lock);
 	free(rt);
 }
 
@@ -327,6 +328,7 @@ static struct haul_runtime *runtime_new(void)
 	pthread_cond_init(&rt->drained_more, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&rt->lock, NULL);
+	pthread_mutex_init(&rt->left.lock, NULL);
 	hauli_gate_init(&rt->gate);
 	hauli_gate_init(&rt->callers);
 	hauli_gate_init(&rt->joins);

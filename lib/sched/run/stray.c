@@ -85,13 +85,15 @@ static bool is_inlined(const uint8_t *pc)
 }
 
 /* True if the program has been interrupted, and no call of haul is under way. */
-static bool is_program(const ucontext_t *uc, void **pcs)
+static bool is_program(const ucontext_t *uc, struct hauli_stray_ask *ask)
 {
+	void *const *pcs = ask->pcs;
 	unsigned n, i = 0;
 
 	if (HAULI_TSAN || hauli_own_has((void *)hauli_interrupted_pc(uc)))
 		return false;
-	n = hauli_trace_interrupted(uc, pcs, HAULI_STRAY_DEPTH);
+	n = hauli_trace_interrupted(uc, ask->pcs, HAULI_STRAY_DEPTH);
+	ask->nb_pcs = n;
 	while (i < n && !hauli_own_has(pcs[i]))
 		i++;
 	if (i == n || !hauli_own_calls_program(pcs[i]))
@@ -118,7 +120,7 @@ static void answer(struct haul_carrier *c, struct hauli_stray_ask *ask, const uc
 	struct haul_coro *co = c->current;
 	struct hauli_completion *taken = ask->taken; /* the next server sets its own */
 	bool leaves = ask->popped == hauli_ring_popped(&c->runq.ring) &&
-		hauli_may_split(c, co, LEFT_WITH) && is_program(uc, ask->pcs);
+		hauli_may_split(c, co, LEFT_WITH) && is_program(uc, ask);
 
 	if (!leaves) {
 		hauli_ask_answered(&ask->asked);

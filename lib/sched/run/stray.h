@@ -20,7 +20,8 @@ struct hauli_stray_ask {
 	 * the carrier, and what the handler waits for. */
 	struct haul_carrier *stand_in;
 	struct hauli_completion *taken;
-	void *pcs[HAULI_STRAY_DEPTH]; /* the handler's */
+	unsigned nb_pcs; /* the handler's: the call stack */
+	void *pcs[HAULI_STRAY_DEPTH];
 };
 
 /* Installs the handler of the signal. 0 or -ENOMEM. */

@@ -9,6 +9,7 @@
 
 #include "conc/gate.h"
 #include "conc/word.h"
+#include "sched/state/left.h"
 
 struct haul_runtime {
 	struct haul_runtime *next; /* in the list of all runtimes (runtime.c) */
@@ -43,6 +44,7 @@ struct haul_runtime {
 	struct hauli_threads *threads; /* of the default launcher, or NULL */
 	struct hauli_rescue *rescue; /* run/rescue.c; or NULL */
 	unsigned rescuers; /* spare threads for it. Constant */
+	struct hauli_left left;
 	/* coroutines that run on a thread that has lost its carrier. Any thread */
 	struct hauli_u64_shared strays;
 
