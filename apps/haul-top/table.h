@@ -5,7 +5,7 @@
 
 #include "page.h"
 
-#define TOP_COLUMNS 13
+#define TOP_COLUMNS 15
 #define TOP_CELL 124 /* bytes of a cell's text */
 #define TOP_ROW_ID 32
 

@@ -21,7 +21,8 @@ static const struct top_column carrier_columns[] = {{"#", 3, TOP_ID}, {"cpu", 3,
 	{"share of time", 8, TOP_SHARES}, {"work", 4, TOP_COUNT}, {"empty", 5, TOP_COUNT},
 	{"asleep", 6, TOP_COUNT}, {"rx/s", 5, TOP_COUNT}, {"polls", 5, TOP_COUNT},
 	{"slices", 6, TOP_COUNT}, {"steals", 6, TOP_COUNT}, {"long", 5, TOP_COUNT},
-	{"flight", 6, TOP_COUNT}, {"held", 4, TOP_COUNT}, {NULL}};
+	{"flight", 6, TOP_COUNT}, {"held", 4, TOP_COUNT}, {"rescued", 7, TOP_COUNT},
+	{"placed", 6, TOP_COUNT}, {NULL}};
 
 /* The share of polls that received nothing since handlers were at their limit. */
 static double held(const struct top_pair *pair, unsigned i)
@@ -74,6 +75,8 @@ static void fill_carriers(struct top_table *t, const struct top_pair *pair)
 		top_table_bad(t, rate(pair, "/haul/carriers", i, "long_slices"));
 		top_table_number(t, count(c, "in_flight"));
 		top_table_share(t, held(pair, i));
+		top_table_bad(t, rate(pair, "/haul/carriers", i, "rescues"));
+		top_table_number(t, rate(pair, "/haul/carriers", i, "placed_yields"));
 	}
 }
 

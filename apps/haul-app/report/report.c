@@ -159,7 +159,7 @@ static void add_handlers(struct hauli_app_line *line, const struct hauli_app_car
 static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 	const struct hauli_app_carrier_sample *s, double seconds)
 {
-	char pps[16], polls[16], slices[16], stolen[16];
+	char pps[16], polls[16], slices[16], stolen[16], rescued[16], placed[16];
 	char first[40];
 	struct hauli_app_line line =
 		hauli_app_line(out, carrier_name(first, sizeof(first), a, c), 20);
@@ -178,6 +178,12 @@ static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 	if (s->sched.stolen > 0)
 		hauli_app_line_add(&line, "stolen %s/s",
 			hauli_app_scaled(stolen, (double)s->sched.stolen / seconds));
+	if (s->sched.rescues > 0)
+		hauli_app_line_add(&line, "rescued %s/s",
+			hauli_app_scaled(rescued, (double)s->sched.rescues / seconds));
+	if (s->sched.placed_yields > 0)
+		hauli_app_line_add(&line, "placed yields %s/s",
+			hauli_app_scaled(placed, (double)s->sched.placed_yields / seconds));
 	if (s->wait.sleeps > 0)
 		add_wait(&line, &s->wait, seconds);
 	if (a->io_opts.on_packet)

@@ -230,6 +230,25 @@ static void draw_ports(struct hauli_app_canvas *c, const struct hauli_app_figure
 	}
 }
 
+/* Of long slices, of all carriers together. */
+static void draw_long(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
+{
+	uint64_t rescues = 0, placed = 0;
+
+	for (unsigned i = 0; i < f->a->plan->carriers; i++) {
+		rescues += f->period->carriers[i].sched.rescues;
+		placed += f->period->carriers[i].sched.placed_yields;
+	}
+	if (rescues == 0 && placed == 0)
+		return;
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(c, HAULI_APP_DIM, "%-*s", CARRIER, "  long slices");
+	put_scaled(c, 9, rate(f, rescues));
+	hauli_app_canvas_put(c, HAULI_APP_DIM, " rescued/s");
+	put_scaled(c, 10, rate(f, placed));
+	hauli_app_canvas_put(c, HAULI_APP_DIM, " placed yields/s");
+}
+
 static void draw_carriers(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
 	hauli_app_canvas_line(c);
@@ -248,6 +267,7 @@ static void draw_carriers(struct hauli_app_canvas *c, const struct hauli_app_fig
 		put_scaled(c, 9, rate(f, s->sched.stolen));
 		put_scaled(c, 9, rate(f, s->wait.wakes));
 	}
+	draw_long(c, f);
 	draw_waits(c, f);
 }
 
