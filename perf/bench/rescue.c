@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What slow handlers do to the others: handlers of 1 us arrive at fixed times, and one in a hundred
- * takes 1 ms. The latency of the short ones, from the time at which each is due to its end, in
- * alternating runs: as it is; with rescues; with haul_maybe_yield() in the slow ones; with yields
- * that the compiler places (BENCH_PLACED: this file is compiled with haul's plugin for gcc).
+ * What slow handlers do to the others: handlers of 1 us arrive at fixed times, one in a hundred
+ * takes 1 ms, and one in 100,000 takes 100 ms. The latency of the short ones, from the time at
+ * which each is due to its end, in alternating runs: as it is; with rescues; with
+ * haul_maybe_yield() in the slow ones; with yields that the compiler places (BENCH_PLACED: this
+ * file is compiled with haul's plugin for gcc); of other runtimes, by programs that are called with
+ * the first three arguments and print p50, p99 and p99.9 (build/perf/peer-hogs: Go).
  *
- *	bench-rescue [CARRIERS [RATE-PER-CARRIER [SECONDS [RUNS]]]]
+ *	bench-rescue [CARRIERS [RATE-PER-CARRIER [SECONDS [RUNS [PEER...]]]]]
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -18,23 +20,30 @@
 
 #define SHORT_NS (1 * HAUL_US)
 #define SLOW_NS (1 * HAUL_MS)
-#define ONE_IN 100
+#define SLOWEST_NS (100 * HAUL_MS)
+#define SLOW_ONE_IN 100
+#define SLOWEST_ONE_IN 100000
 #define CARRIERS_MAX 64
+#define PEERS_MAX 8
 #define RUNS_MAX 99
 
 static const struct side {
 	const char *name;
-	uint64_t rescue_ns;
+	uint64_t rescue_ns, interval_ns; /* interval: of haul_maybe_yield(); 0: haul's */
 	enum { NEVER, BY_CALL, PLACED } yields;
+	unsigned rescuers; /* 0: as many as carriers */
 } sides[] = {
-	{"as it is", 0, NEVER},
-	{"rescue 200us", 200 * HAUL_US, NEVER},
-	{"rescue 50us", 50 * HAUL_US, NEVER},
-	{"yields", 0, BY_CALL},
-	{"yields and rescue", 200 * HAUL_US, BY_CALL},
+	{"as it is", 0, 0, NEVER},
+	{"rescue 200us", 200 * HAUL_US, 0, NEVER},
+	{"rescue 50us", 50 * HAUL_US, 0, NEVER},
+	{"rescue 10us", 10 * HAUL_US, 0, NEVER},
+	{"rescue 10us, 4 spare", 10 * HAUL_US, 0, NEVER, 4},
+	{"yields", 0, 0, BY_CALL},
+	{"yields, 10us", 0, 10 * HAUL_US, BY_CALL},
 #ifdef BENCH_PLACED
-	{"placed", 0, PLACED},
-	{"placed and rescue", 200 * HAUL_US, PLACED},
+	{"placed", 0, 0, PLACED},
+	{"placed, 10us", 0, 10 * HAUL_US, PLACED},
+	{"placed and rescue", 200 * HAUL_US, 10 * HAUL_US, PLACED},
 #endif
 };
 #define SIDES (sizeof(sides) / sizeof(sides[0]))
@@ -45,13 +54,12 @@ static const struct side *side;
 /* A carrier's arrivals; the histograms of handlers that end on it. */
 static struct source {
 	struct haul_hist hist;
-	uint64_t sent, slow;
+	uint64_t sent;
 } sources[CARRIERS_MAX];
 
 struct handler {
 	struct source *source;
-	uint64_t due;
-	bool is_slow;
+	uint64_t due, takes;
 };
 
 static inline __attribute__((always_inline)) void compute_for(uint64_t ns, bool yields)
@@ -83,10 +91,10 @@ static void *handle(void *arg)
 
 	free(arg);
 	if (side->yields == PLACED)
-		compute_placed(h.is_slow ? SLOW_NS : SHORT_NS);
+		compute_placed(h.takes);
 	else
-		compute(h.is_slow ? SLOW_NS : SHORT_NS, h.is_slow && side->yields == BY_CALL);
-	if (h.is_slow)
+		compute(h.takes, h.takes > SHORT_NS && side->yields == BY_CALL);
+	if (h.takes > SHORT_NS)
 		return NULL;
 	haul_pin(); /* at home, where the histogram is */
 	late = haul_now() - h.due;
@@ -94,7 +102,14 @@ static void *handle(void *arg)
 	return NULL;
 }
 
-/* On its carrier, as a poller is: what is due is spawned, however late that is noticed. */
+static uint64_t takes(uint64_t number)
+{
+	if (number % SLOWEST_ONE_IN == SLOWEST_ONE_IN / 2)
+		return SLOWEST_NS;
+	return number % SLOW_ONE_IN == SLOW_ONE_IN / 2 ? SLOW_NS : SHORT_NS;
+}
+
+/* On its carrier, as a poller that spins: what is due is spawned, however late that is noticed. */
 static void *arrive(void *arg)
 {
 	struct source *s = arg;
@@ -103,14 +118,12 @@ static void *arrive(void *arg)
 	while (due < ends_at) {
 		struct handler *h;
 
-		if (due > haul_now() && haul_sleep_until(due) != 0)
-			break;
+		while (haul_now() < due)
+			haul_yield();
 		h = malloc(sizeof(*h));
 		if (!h)
 			abort();
-		*h = (struct handler){s, due, s->sent % ONE_IN == ONE_IN / 2};
-		s->sent++;
-		s->slow += h->is_slow;
+		*h = (struct handler){s, due, takes(s->sent++)};
 		if (haul_spawn(NULL, handle, h, NULL) != 0)
 			abort();
 		due += gap_ns;
@@ -119,8 +132,7 @@ static void *arrive(void *arg)
 }
 
 struct figures {
-	double p50, p99, p999;
-	uint64_t rescues;
+	double p50, p99, p999, rescues;
 };
 
 static struct figures run(unsigned carriers, uint64_t seconds)
@@ -128,6 +140,8 @@ static struct figures run(unsigned carriers, uint64_t seconds)
 	struct haul_plan_opts plan_opts = {.carriers = carriers};
 	struct haul_runtime_opts opts = {.steal = HAUL_STEAL_GLOBAL,
 		.rescue_after_ns = side->rescue_ns,
+		.rescuers = side->rescuers,
+		.poll_interval_ns = side->interval_ns,
 		.watchdog_ns = HAUL_FOREVER};
 	const struct haul_coro_opts pinned = {.pinned = true};
 	struct haul_coro *arrivals[CARRIERS_MAX];
@@ -153,7 +167,7 @@ static struct figures run(unsigned carriers, uint64_t seconds)
 		struct haul_carrier_stats st;
 
 		haul_carrier_get_stats(haul_carrier(rt, i), &st);
-		f.rescues += st.rescues;
+		f.rescues += (double)st.rescues;
 	}
 	haul_stop(rt, HAUL_FOREVER);
 	for (unsigned i = 0; i < carriers; i++)
@@ -162,6 +176,19 @@ static struct figures run(unsigned carriers, uint64_t seconds)
 	f.p99 = (double)haul_hist_quantile(&all, 0.99) / 1e3;
 	f.p999 = (double)haul_hist_quantile(&all, 0.999) / 1e3;
 	haul_plan_destroy(plan);
+	return f;
+}
+
+static struct figures run_peer(const char *program, char **argv)
+{
+	struct figures f = {0};
+	char command[512];
+	FILE *said;
+
+	snprintf(command, sizeof(command), "'%s' %s %s %s", program, argv[1], argv[2], argv[3]);
+	said = popen(command, "r");
+	if (!said || fscanf(said, "%lf %lf %lf", &f.p50, &f.p99, &f.p999) != 3 || pclose(said) != 0)
+		exit((fprintf(stderr, "%s failed\n", command), 1));
 	return f;
 }
 
@@ -196,27 +223,41 @@ static uint64_t number(int argc, char **argv, int i, uint64_t otherwise, uint64_
 	return n;
 }
 
+static void print(const char *name, const struct figures *f, unsigned runs)
+{
+	printf("%-20s %9.1f %9.1f %9.1f %9.0f\n", name,
+		median(f, offsetof(struct figures, p50), runs),
+		median(f, offsetof(struct figures, p99), runs),
+		median(f, offsetof(struct figures, p999), runs),
+		median(f, offsetof(struct figures, rescues), runs));
+}
+
 int main(int argc, char **argv)
 {
-	static struct figures f[SIDES][RUNS_MAX];
+	static struct figures f[SIDES + PEERS_MAX][RUNS_MAX];
 	unsigned carriers = (unsigned)number(argc, argv, 1, 1, CARRIERS_MAX);
-	uint64_t rate = number(argc, argv, 2, 5000, 1000000);
-	uint64_t seconds = number(argc, argv, 3, 3, 3600);
+	uint64_t rate = number(argc, argv, 2, 20000, 1000000);
+	uint64_t seconds = number(argc, argv, 3, 5, 3600);
 	unsigned runs = (unsigned)number(argc, argv, 4, 5, RUNS_MAX);
+	size_t peers = argc > 5 ? (size_t)argc - 5 : 0;
 
+	if (peers > PEERS_MAX)
+		exit((fprintf(stderr, "give %d peers at most\n", PEERS_MAX), 2));
 	gap_ns = HAUL_S / rate;
-	for (unsigned r = 0; r < runs; r++)
+	for (unsigned r = 0; r < runs; r++) {
 		for (size_t i = 0; i < SIDES; i++) {
 			side = &sides[i];
 			f[i][r] = run(carriers, seconds);
 		}
+		for (size_t i = 0; i < peers; i++)
+			f[SIDES + i][r] = run_peer(argv[5 + i], argv);
+	}
 	printf("%u carriers, %" PRIu64 " handlers a second each: us, medians of %u runs\n",
 		carriers, rate, runs);
 	printf("%-20s %9s %9s %9s %9s\n", "", "p50", "p99", "p99.9", "rescues");
 	for (size_t i = 0; i < SIDES; i++)
-		printf("%-20s %9.1f %9.1f %9.1f %9" PRIu64 "\n", sides[i].name,
-			median(f[i], offsetof(struct figures, p50), runs),
-			median(f[i], offsetof(struct figures, p99), runs),
-			median(f[i], offsetof(struct figures, p999), runs), f[i][runs - 1].rescues);
+		print(sides[i].name, f[i], runs);
+	for (size_t i = 0; i < peers; i++)
+		print(argv[5 + i], f[SIDES + i], runs);
 	return 0;
 }
