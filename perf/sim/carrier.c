@@ -22,6 +22,13 @@ void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, u
 	sim_queue_init(&c->mail);
 }
 
+void sim_rescuer_init(struct sim_carrier *c, struct sim_world *w, unsigned id)
+{
+	sim_carrier_init(c, w, id, 0);
+	c->state = SIM_SLEEPS;
+	c->next_at = SIM_NEVER;
+}
+
 static uint64_t now(const struct sim_carrier *c)
 {
 	return c->w->now + c->cost;
@@ -112,11 +119,40 @@ static void start_burst(struct sim_carrier *c, struct sim_task *source)
 	}
 }
 
+/* A rescuer is taken for a slice that will be left behind. NULL: it will not be. */
+static struct sim_carrier *find_rescuer(const struct sim_carrier *c, const struct sim_task *t)
+{
+	const struct sim_opts *o = c->w->o;
+
+	if (o->rescue == 0 || t->part <= o->rescue + o->rescue_takes)
+		return NULL;
+	for (unsigned i = 0; i < o->rescuers; i++)
+		if (c->w->rescuers[i].state == SIM_SLEEPS)
+			return &c->w->rescuers[i];
+	return NULL;
+}
+
+/* The slice goes on without its carrier c. */
+static void leave_behind(struct sim_carrier *c)
+{
+	const struct sim_opts *o = c->w->o;
+	struct sim_carrier *r = c->rescuer;
+
+	r->current = c->current;
+	r->current->remote = true;
+	c->current = NULL;
+	c->rescuer = NULL;
+	c->w->counts.rescues++;
+	sim_schedule(r, c->w->now + r->current->part - o->rescue - o->rescue_takes);
+}
+
 static void start_slice(struct sim_carrier *c, struct sim_task *t)
 {
 	const struct sim_opts *o = c->w->o;
-	uint64_t takes = t->service + o->slice_cost;
+	uint64_t takes;
 
+	t->part = o->yield > 0 && t->left > o->yield ? o->yield : t->left;
+	takes = t->part + o->slice_cost;
 	if (c->group && (o->whom == SIM_RING || o->whom == SIM_GROUP) && sim_is_fenced(c, now(c))) {
 		takes += o->fence;
 		c->w->counts.overhead += o->fence;
@@ -129,6 +165,11 @@ static void start_slice(struct sim_carrier *c, struct sim_task *t)
 		start_burst(c, t);
 	else if (t->remote)
 		takes += c->w->carriers[t->home].cluster == c->cluster ? o->refill : o->far_refill;
+	c->rescuer = find_rescuer(c, t);
+	if (c->rescuer) {
+		c->rescuer->state = SIM_RUNS;
+		takes -= t->part - o->rescue - o->rescue_takes;
+	}
 	go_on(c, SIM_RUNS, takes);
 }
 
@@ -158,9 +199,13 @@ static void end_slice(struct sim_carrier *c)
 			sim_task_end(c->w, t, c->w->now);
 		return;
 	}
-	t->slices--;
 	c->w->counts.slices++;
-	c->w->counts.worked += t->service;
+	c->w->counts.worked += t->part;
+	t->left -= t->part;
+	if (t->left == 0) {
+		t->slices--;
+		t->left = t->service;
+	}
 	if (t->remote)
 		send_home(c, t);
 	else if (t->slices > 0)
@@ -328,8 +373,17 @@ void sim_carrier_step(struct sim_carrier *c)
 	}
 	c->w->payer = c;
 	c->cost = 0;
-	if (was == SIM_RUNS) {
+	if (c->id > c->w->o->carriers) {
 		end_slice(c);
+		c->state = SIM_SLEEPS;
+		sim_schedule(c, SIM_NEVER);
+		return;
+	}
+	if (was == SIM_RUNS) {
+		if (c->rescuer)
+			leave_behind(c);
+		else
+			end_slice(c);
 		if (!next_in_batch(c))
 			end_batch(c);
 		return;

@@ -14,7 +14,9 @@ static double mean_service(const struct sim_opts *o)
 	double mean = (double)o->mean;
 
 	if (o->service == SIM_BIMODAL)
-		mean = mean * (1 - o->long_share) + (double)o->long_ns * o->long_share;
+		mean = mean * (1 - o->long_share - o->longest_share) +
+			(double)o->long_ns * o->long_share +
+			(double)o->longest_ns * o->longest_share;
 	return mean * (double)o->slices;
 }
 
@@ -90,12 +92,16 @@ unsigned sim_load_carrier(struct sim_load *l)
 uint64_t sim_load_service(struct sim_load *l)
 {
 	const struct sim_opts *o = l->o;
+	double x;
 
 	switch ((enum sim_service)o->service) {
 	case SIM_EXP:
 		return (uint64_t)(-log(uniform(l)) * (double)o->mean) + 1;
 	case SIM_BIMODAL:
-		return uniform(l) <= o->long_share ? o->long_ns : o->mean;
+		x = uniform(l);
+		if (x <= o->long_share)
+			return o->long_ns;
+		return x <= o->long_share + o->longest_share ? o->longest_ns : o->mean;
 	case SIM_CONST:
 		break;
 	}

@@ -9,6 +9,8 @@ static int run(struct sim_world *w, const struct haul_plan *plan)
 
 	for (unsigned i = 0; i < plan->carriers; i++)
 		sim_carrier_init(&w->carriers[i], w, i, plan->places[i].cluster);
+	for (unsigned i = 0; i < w->o->rescuers; i++)
+		sim_rescuer_init(&w->rescuers[i], w, plan->carriers + 1 + i);
 	sim_carrier_init(&w->outside, w, plan->carriers, plan->clusters);
 	w->payer = &w->outside;
 	sim_load_init(&w->load, w->o, plan);

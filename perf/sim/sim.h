@@ -18,6 +18,7 @@
 
 #define SIM_NEVER UINT64_MAX
 #define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS
+#define SIM_RESCUERS_MAX 64
 
 enum sim_idle { SIM_PARK, SIM_SPIN };
 enum sim_whom { SIM_ALL, SIM_VICTIM, SIM_RING, SIM_GROUP, SIM_ASK };
@@ -41,6 +42,8 @@ struct sim_opts {
 	double load; /* as a part of all carriers' time */
 	uint64_t mean, long_ns, slices, burst;
 	double long_share;
+	uint64_t longest_ns;
+	double longest_share;
 	uint64_t hot; /* number of hot carriers */
 	double hot_share; /* part of the load for the hot carriers */
 	double zipf;
@@ -61,6 +64,10 @@ struct sim_opts {
 	uint64_t patience; /* of a thief that asks */
 	uint64_t sleep_gap; /* ns between the barriers of a carrier that falls asleep; 0: none */
 	uint64_t refill, far_refill; /* added to a stolen slice, in and between clusters */
+	/* Long slices. */
+	uint64_t yield; /* a slice is cut after that; 0: never */
+	uint64_t rescue, rescue_takes; /* a slice is left behind after that, and so much more */
+	uint64_t rescuers; /* spare threads, each with a CPU */
 	bool json;
 };
 
@@ -72,11 +79,13 @@ struct sim_task {
 	struct sim_task *next;
 	uint64_t came;
 	uint64_t service; /* of one slice */
+	uint64_t left, part; /* of the slice that runs: not done yet; up to the next yield */
 	unsigned home;
 	unsigned slices; /* slices left */
 	bool ended;
 	bool source; /* pinned; its slices left are the tasks that it will start */
 	bool remote; /* stolen; its last slice may have ended */
+	bool is_short; /* SIM_BIMODAL */
 };
 
 struct sim_queue {
@@ -145,6 +154,7 @@ struct sim_carrier {
 	bool passed; /* it has passed one before this sleep */
 
 	struct sim_task *current;
+	struct sim_carrier *rescuer; /* takes the slice that runs; NULL: none does */
 	unsigned batch, ran; /* slices */
 	struct hauli_slices lately;
 	uint64_t round_began, batch_began, slice_average;
@@ -165,6 +175,7 @@ struct sim_counts {
 	uint64_t offered, worked; /* ns of work requested by tasks, and ns of work done */
 	uint64_t thefts, stolen, crossed, failed, looks, far_looks, searches, wakes;
 	uint64_t barriers, interrupts, overhead; /* number; ns that carriers spent on stealing */
+	uint64_t rescues;
 };
 
 struct sim_world {
@@ -173,13 +184,16 @@ struct sim_world {
 	struct sim_load load;
 	struct sim_carrier carriers[SIM_CARRIERS_MAX], outside;
 	struct sim_carrier *payer; /* the carrier charged for the current action */
-	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* ordered by next_at */
+	/* Threads that run slices which carriers have left behind, in a carrier's place. */
+	struct sim_carrier rescuers[SIM_RESCUERS_MAX];
+	struct sim_carrier *heap[SIM_CARRIERS_MAX + SIM_RESCUERS_MAX]; /* ordered by next_at */
+	unsigned nb_heap;
 	struct sim_group *groups;
 	unsigned nb_groups;
 	struct sim_task *free;
 	uint64_t barriers_until; /* end of the last requested barrier */
 	struct sim_counts counts;
-	struct sim_times times;
+	struct sim_times times, short_times;
 };
 
 /* groups.c: the policy's view. 0 or -ENOMEM. */
@@ -192,6 +206,8 @@ bool sim_is_fenced(const struct sim_carrier *c, uint64_t now);
 
 /* carrier.c */
 void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster);
+void sim_rescuer_init(struct sim_carrier *c, struct sim_world *w, unsigned id);
+/* Of a rescuer, too. */
 void sim_carrier_step(struct sim_carrier *c);
 void sim_carrier_push(struct sim_carrier *c, struct sim_task *t);
 /* A task arrives from outside. */

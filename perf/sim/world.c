@@ -22,8 +22,7 @@ static unsigned earlier_child(const struct sim_world *w, unsigned at)
 {
 	unsigned left = 2 * at + 1;
 
-	return left + 1 < w->o->carriers && before(w->heap[left + 1], w->heap[left]) ? left + 1
-										     : left;
+	return left + 1 < w->nb_heap && before(w->heap[left + 1], w->heap[left]) ? left + 1 : left;
 }
 
 void sim_schedule(struct sim_carrier *c, uint64_t at)
@@ -34,8 +33,7 @@ void sim_schedule(struct sim_carrier *c, uint64_t at)
 	c->next_at = at;
 	for (; i > 0 && before(c, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		put(w, i, w->heap[(i - 1) / 2]);
-	for (; (child = earlier_child(w, i)) < w->o->carriers && before(w->heap[child], c);
-		i = child)
+	for (; (child = earlier_child(w, i)) < w->nb_heap && before(w->heap[child], c); i = child)
 		put(w, i, w->heap[child]);
 	put(w, i, c);
 }
@@ -52,8 +50,12 @@ struct sim_task *sim_task_new(struct sim_world *w, unsigned home, uint64_t servi
 		fprintf(stderr, "no memory for another task\n");
 		abort();
 	}
-	*t = (struct sim_task){
-		.came = w->now, .service = service, .home = home, .slices = (unsigned)w->o->slices};
+	*t = (struct sim_task){.came = w->now,
+		.service = service,
+		.left = service,
+		.home = home,
+		.slices = (unsigned)w->o->slices,
+		.is_short = w->o->service == SIM_BIMODAL && service == w->o->mean};
 	w->counts.came++;
 	w->counts.offered += service * t->slices;
 	return t;
@@ -69,6 +71,8 @@ void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at)
 	t->ended = true;
 	if (!t->source && warm)
 		sim_times_add(&w->times, at - t->came);
+	if (t->is_short && warm)
+		sim_times_add(&w->short_times, at - t->came);
 	t->next = w->free;
 	w->free = t;
 }
@@ -102,8 +106,11 @@ int sim_run(struct sim_world *w)
 {
 	struct sim_counts *n = &w->counts;
 
+	/* All carriers have the same time, and rescuers a later one, so the heap is in order. */
 	for (unsigned i = 0; i < w->o->carriers; i++)
-		put(w, i, &w->carriers[i]); /* all have the same time, so the heap is in order */
+		put(w, w->nb_heap++, &w->carriers[i]);
+	for (unsigned i = 0; i < w->o->rescuers; i++)
+		put(w, w->nb_heap++, &w->rescuers[i]);
 	if (w->o->arrive == SIM_SOURCE)
 		start_sources(w);
 	while (w->load.next_at != SIM_NEVER || n->ended < n->came) {
