@@ -12,6 +12,7 @@
  * Which packets begin: those of the sources that have sent least lately (net/sketch.h), so that a
  * flood takes only what others leave. They are the smallest ones of a heap, as its top, the highest
  * count, goes when a smaller one comes; for a packet of a flood that is one comparison.
+ * While handlers wait for too long in the run queue, only packets of small sources begin.
  *
  * Packets of a flow stay in order: those of the first class begin before others, and in each class
  * the order is that of arrival. (A classifier that puts packets of one flow into different classes
@@ -31,6 +32,9 @@
 #include "port/fill_time.h"
 
 #define ROOM_UNKNOWN 4096 /* a queue whose capacity nobody tells, as that between carriers */
+
+#define BEHIND 4 /* packets of small sources begin behind so many windows */
+#define SMALL 8 /* a small source sends less than the limit by this factor */
 
 /* A burst call that returns fewer has emptied the queue. PMDs with vectors return at most 32. */
 #define SHORT 32
@@ -245,18 +249,21 @@ void hauli_shed_open(struct hauli_shed_batch *b, struct hauli_rxq *r, uint64_t n
 	struct hauli_shed *s = r->shed;
 	uint64_t in_flight = r->on_packet ? hauli_rxq_in_flight(r) : 0;
 	uint64_t free = in_flight < r->max_in_flight ? r->max_in_flight - in_flight : 0;
+	uint64_t waiting = r->on_packet ? since(begun(s), started(r)) : 0;
 
 	b->r = r;
 	b->began = now;
 	b->end = now + s->late.target / 4;
 	b->taken = 0;
-	b->room = hauli_late_room(
-		&s->late, waits(s, now), r->on_packet ? since(begun(s), started(r)) : 0);
+	b->room = hauli_late_room(&s->late, waits(s, now), waiting);
 	b->greedy_room = b->room;
+	b->small_room = waiting < BEHIND * s->late.window_max ? s->late.window_max : 0;
 	if (r->on_packet) {
+		uint64_t reserve = since(in_flight, r->max_in_flight + r->max_in_flight / 8);
+
 		b->greedy_room = (unsigned)RTE_MIN((uint64_t)b->room, free);
-		b->room = (unsigned)RTE_MIN((uint64_t)b->room,
-			since(in_flight, r->max_in_flight + r->max_in_flight / 8));
+		b->room = (unsigned)RTE_MIN((uint64_t)b->room, reserve);
+		b->small_room = (unsigned)RTE_MIN((uint64_t)b->small_room, reserve);
 	}
 	b->nb_first = b->nb_kept = b->nb_late = b->nb_over = b->seen = 0;
 	fade(s->crowd, now, s->late.interval);
@@ -314,13 +321,23 @@ static void rise(struct hauli_shed_pkt *heap, unsigned at, struct hauli_shed_pkt
 	heap[at] = p;
 }
 
+/* What a source sends that sends less than a quarter of the mean adds little to what waits already,
+ * and must not be lost whenever that is too much. */
+static unsigned room_for(const struct hauli_shed_batch *b, uint32_t count)
+{
+	uint32_t limit = b->r->shed->crowd->limit;
+
+	if (count > limit)
+		return b->greedy_room;
+	return limit != UINT32_MAX && count <= limit / SMALL ? b->small_room : b->room;
+}
+
 /* Keeps a packet if it is of those with the smallest counts; drops the one that is too many. */
 static void keep(struct hauli_shed_batch *b, struct hauli_shed_pkt p)
 {
-	const bool is_greedy = p.count > b->r->shed->crowd->limit;
 	struct hauli_shed_pkt out = p;
 
-	if (b->nb_kept < (is_greedy ? b->greedy_room : b->room)) {
+	if (b->nb_kept < room_for(b, p.count)) {
 		rise(b->kept, b->nb_kept++, p);
 		return;
 	}

@@ -71,6 +71,7 @@ struct hauli_shed_batch {
 	uint64_t taken; /* packets */
 	unsigned room; /* packets of class other that may begin */
 	unsigned greedy_room; /* the same, of sources that send more than their share */
+	unsigned small_room; /* the same, of sources that send far less */
 	unsigned nb_first, nb_kept, nb_late, nb_over;
 	uint32_t seen; /* of class other */
 	struct rte_mbuf *first[HAULI_SHED_FIRST];

@@ -21,6 +21,7 @@ enum { OTHER, FIRST, GREEDY, KINDS };
 /* Written by one carrier, read after it has stopped. */
 struct told {
 	uint64_t work_ns;
+	uint32_t others; /* of 2,000 packets; 0: 400 */
 	uint64_t handled[KINDS];
 	uint64_t sent[KINDS];
 	uint32_t last[KINDS]; /* number of the last packet, by kind */
@@ -110,15 +111,16 @@ static void serve_in_parts(struct haul_rx *rx, struct rte_mbuf *pkt)
 }
 
 /*
- * Sends n packets as fast as the ring takes them: of 2,000, one of the first class, 400
- * of many sources, the others of one. The ring has one producer: the handlers send nothing.
+ * Sends n packets as fast as the ring takes them: of 2,000, one of the first class, some of many
+ * sources, the others of one. The ring has one producer: the handlers send nothing.
  */
 static void flood(struct bed *bed, struct told *told, uint32_t n)
 {
 	struct haul_queue queue = haul_port_queue(bed->ports[0], 0);
+	uint32_t gap = 2000 / (told->others ? told->others : 400);
 
 	for (uint32_t i = 1; i <= n; i++) {
-		unsigned kind = i % 2000 == 0 ? FIRST : i % 10 < 2 ? OTHER : GREEDY;
+		unsigned kind = i % 2000 == 0 ? FIRST : i % gap == 1 ? OTHER : GREEDY;
 		struct rte_mbuf *pkt;
 
 		while (!(pkt = packet(bed, kind, i)))
@@ -210,7 +212,7 @@ START_TEST(the_excess_is_dropped_and_the_first_class_is_not)
 }
 END_TEST
 
-/* Sixteen sources with a fifth of the packets, beside one with seven tenths of them. */
+/* Sixteen sources with a fifth of the packets, beside one with the others. */
 START_TEST(the_source_that_floods_loses_most)
 {
 	struct told told = {.work_ns = 20 * HAUL_US};
@@ -220,6 +222,17 @@ START_TEST(the_source_that_floods_loses_most)
 	ck_assert_uint_gt(st.dropped[HAUL_DROP_OVER_SHARE], st.dropped[HAUL_DROP_LATE]);
 	ck_assert_uint_gt(told.handled[OTHER] * told.sent[GREEDY],
 		2 * told.handled[GREEDY] * told.sent[OTHER]);
+}
+END_TEST
+
+/* Each of the sixteen sends one of 8,000 packets: they do not wait behind those that are late. */
+START_TEST(small_sources_are_served_beside_a_flood)
+{
+	struct told told = {.work_ns = 20 * HAUL_US, .others = 4};
+	struct haul_overload_stats overload;
+
+	(void)run(&told, way(_i), 300000, &overload);
+	ck_assert_uint_ge(2 * told.handled[OTHER], told.sent[OTHER]);
 }
 END_TEST
 
@@ -309,5 +322,5 @@ END_TEST
 
 BED_MAIN("io_overload", {without_it_all_are_served, 3},
 	{the_excess_is_dropped_and_the_first_class_is_not, 3}, {the_source_that_floods_loses_most},
-	{what_a_carrier_can_serve_is_not_dropped, 3},
+	{small_sources_are_served_beside_a_flood, 3}, {what_a_carrier_can_serve_is_not_dropped, 3},
 	{at_the_limit_of_handlers_the_first_class_has_a_reserve})
