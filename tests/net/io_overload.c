@@ -232,7 +232,9 @@ START_TEST(small_sources_are_served_beside_a_flood)
 	struct haul_overload_stats overload;
 
 	(void)run(&told, way(_i), 300000, &overload);
-	ck_assert_uint_ge(2 * told.handled[OTHER], told.sent[OTHER]);
+	/* All of them, if the machine is quiet; a carrier that is preempted gets a backlog. */
+	ck_assert_uint_gt(told.handled[OTHER] * told.sent[GREEDY],
+		2 * told.handled[GREEDY] * told.sent[OTHER]);
 }
 END_TEST
 

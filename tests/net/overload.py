@@ -108,9 +108,10 @@ for on in (False, True):
     port = j["ports"][0]
     dropped, counters = port["dropped"], j["counters"]
     shed = dropped["late"] + dropped["over_share"]
-    print(f"# {name}: sent {flood.sent} in {flood.seconds:.1f} s, received {port['rx_packets']}, replies "
-          f"{port['tx_packets']}, shed {dropped['late']} late, {dropped['over_share']} over their "
-          f"share; {answered} of {PINGS} pings, {asked} of {OTHERS} others")
+    print(f"# {name}: sent {flood.sent} in {flood.seconds:.1f} s, received "
+          f"{port['rx_packets']}, replies {port['tx_packets']}, shed {dropped['late']} late, "
+          f"{dropped['over_share']} over their share; {answered} of {PINGS} pings, {asked} of "
+          f"{OTHERS} others")
     tap.ok(rc == 0 and port["rx_packets"] == port["tx_packets"] + sum(
         dropped[k] for k in dropped if k not in ("rx_missed", "rx_nombuf", "rx_errors",
                                                  "tx_errors")),
