@@ -6,6 +6,7 @@
  * not take all of a burst at once, and where its link is slow at the beginning, some not at all.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 
 #define TROUBLE 5 /* simulated seconds */
 #define CALM 17
+#define AT_LEAST 200 /* frames of a queue for 512 */
 
 int haul_fwd_main(int argc, char **argv);
 int haul_l2switch_main(int argc, char **argv);
@@ -70,11 +72,51 @@ static void be_slow(bool waits)
 	usleep(400000); /* simulated */
 	haul_sim_net("link right b rate=1G");
 	haul_sim_link_get_stats("a", "left", &in);
-	usleep(600000); /* simulated: its queue is empty by then */
+	usleep(600000); /* simulated: the NIC's queue is empty by then */
 	haul_sim_link_get_stats("right", "b", &out);
 	if (waits && out.sent < in.arrived)
 		haul_sim_fail(
 			"of %" PRIu64 " frames only %" PRIu64 " are sent on", in.arrived, out.sent);
+}
+
+/* The same of the NIC of a, whose coroutines wait, some of them with a deadline. */
+static void be_slow_before(void)
+{
+	haul_sim_net("link a left rate=1M");
+	usleep(800000); /* simulated */
+	haul_sim_net("link a left rate=1G");
+	sleep(2); /* simulated: its queue is empty by then */
+}
+
+static unsigned sent_on(void)
+{
+	struct haul_sim_link_stats st;
+
+	haul_sim_link_get_stats("right", "b", &st);
+	return (unsigned)st.sent;
+}
+
+/* A stop under load, behind a NIC that takes nothing: what the program has queued is sent as soon
+ * as the NIC takes it, and nothing is left. Or the NIC stays slow, and handlers are cancelled. */
+static int stops(int (*program)(void *arg), bool stays_slow)
+{
+	unsigned before;
+
+	haul_sim_net("link a left; link right b rate=%s", stays_slow ? "2M" : "5M");
+	haul_sim_host("program", program, NULL);
+	numbered_start("a", "b");
+	sleep(2); /* simulated: its queue is full */
+	before = sent_on();
+	haul_sim_signal("program", SIGTERM);
+	usleep(10000); /* simulated */
+	if (!stays_slow)
+		haul_sim_net("link right b rate=1G");
+	if (haul_sim_wait("program") != 0)
+		haul_sim_fail("the program does not end well");
+	if (sent_on() - before < AT_LEAST)
+		haul_sim_fail("%u frames are sent on after a stop", sent_on() - before);
+	numbered_stop();
+	return 0;
 }
 
 static int pass(int (*program)(void *arg), bool waits)
@@ -88,6 +130,8 @@ static int pass(int (*program)(void *arg), bool waits)
 	numbered_start("a", "b");
 	if (haul_sim_seed() % 5 == 0)
 		be_slow(waits);
+	else if (haul_sim_seed() % 5 == 1)
+		be_slow_before();
 	got = numbered_run(TROUBLE, CALM);
 	program_ends("program");
 	if (got < 1000)
@@ -100,6 +144,16 @@ static int forward(void)
 	if (strcmp(modes[haul_sim_seed() % 2], "mac") == 0)
 		haul_sim_watch(see_macs, NULL);
 	return pass(fwd, sends_by_coroutines());
+}
+
+static int ends_forward(void)
+{
+	return stops(fwd, sends_by_coroutines() && haul_sim_seed() % 2);
+}
+
+static int ends_switch(void)
+{
+	return stops(l2switch, false);
 }
 
 static int switches(void)
@@ -197,6 +251,8 @@ int main(int argc, char **argv)
 	static const struct haul_sim_test tests[] = {
 		{"forward", forward, "all", 0},
 		{"switch", switches, "all", 0},
+		{"end-forward", ends_forward, "late,slow,stall", 0},
+		{"end-switch", ends_switch, "late,slow,stall", 0},
 		{"silent", silent, "late,slow,stall", 0},
 		{NULL, NULL, NULL, 0},
 	};

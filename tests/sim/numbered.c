@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "numbered.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,14 @@ static struct rte_mbuf *datagram(struct end *e, unsigned flow, uint64_t number)
 	return m;
 }
 
+/* Half of the flows do not wait for long: then the datagram is made again. */
+static int send_one(struct haul_txq *txq, struct rte_mbuf *m, bool in_time)
+{
+	HAUL_SCOPE(s, in_time ? haul_in(30 * HAUL_MS) : HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	return haul_send(txq, m);
+}
+
 static void *send_flow(void *arg)
 {
 	struct flow *f = arg;
@@ -100,12 +109,15 @@ static void *send_flow(void *arg)
 	while (!e->ends) {
 		for (unsigned n = turn++ * 5 % BURST_MOST; n > 0; n--) {
 			struct rte_mbuf *m = datagram(e, f->number, *sent + 1);
+			int err = m ? send_one(txq, m, f->number % 2) : -ETIMEDOUT;
 
-			if (!m)
-				break;
-			++*sent;
-			if (haul_send(txq, m) != 0)
+			if (err && err != -ETIMEDOUT)
 				haul_sim_fail("%s ends while it sends", e->node_name);
+			if (err) {
+				rte_pktmbuf_free(m);
+				break;
+			}
+			++*sent;
 		}
 		haul_sleep(HAUL_MS * (1 + turn * 13 % 50)); /* simulated */
 	}
@@ -146,10 +158,8 @@ void numbered_start(const char *a, const char *b)
 	}
 }
 
-static unsigned end_all(void)
+void numbered_stop(void)
 {
-	unsigned got = 0;
-
 	for (unsigned i = 0; i < nb_ends; i++)
 		ends[i].ends = true;
 	for (unsigned i = 0; i < nb_ends; i++)
@@ -157,11 +167,20 @@ static unsigned end_all(void)
 			usleep(100000); /* simulated */
 	sleep(ON_THE_WAY); /* simulated */
 	for (unsigned i = 0; i < nb_ends; i++) {
+		ends[i].may_stop = true;
+		if (haul_sim_wait(ends[i].node_name) != 0)
+			haul_sim_fail("%s does not end well", ends[i].node_name);
+	}
+}
+
+static unsigned end_all(void)
+{
+	unsigned got = 0;
+
+	numbered_stop();
+	for (unsigned i = 0; i < nb_ends; i++) {
 		struct end *e = &ends[i];
 
-		e->may_stop = true;
-		if (haul_sim_wait(e->node_name) != 0)
-			haul_sim_fail("%s does not end well", e->node_name);
 		got += e->got;
 		for (unsigned f = 0; f < FLOWS; f++)
 			if (e->got_in_calm[f] != e->from->sent[f] - e->from->before_calm[f])
