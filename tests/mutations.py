@@ -23,8 +23,10 @@ import mutations_of_moves
 import mutations_of_offload
 import mutations_of_parts
 import mutations_of_records
+import mutations_of_simulations
 from support import mutate
 from support.objects import Objects
+from support.simulated import Simulated
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
@@ -463,14 +465,6 @@ MUTATIONS = [
      'return (int)(intptr_t)result;', 'return 0;'),
     ('unit/scope_on', 'lib/sync/scope.c', 'a worker ends without a word',
      'say(r, SAYS_ENDED);', ';'),
-    ('unit/dump', 'lib/sched/look/alike.c', 'coroutines of two names pass for alike',
-     '&& strncmp(a->name, name_of(s), sizeof(a->name) - 1) == 0', ''),
-    ('unit/dump', 'lib/sched/look/dump.c', 'the one that runs is in no order',
-     'put_running_first(list, c);', ';'),
-    ('unit/dump', 'lib/sched/look/dump.c', 'a holder that is waited for is left out',
-     'print_holders(d);', ';'),
-    ('unit/dump', 'lib/sched/look/dump_signal.c', 'a dump interrupts the caller',
-     'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
     ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
      'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
 ]
@@ -478,6 +472,7 @@ MUTATIONS += mutations_of_descriptors.MUTATIONS + mutations_of_flows.MUTATIONS
 MUTATIONS += mutations_of_hibernation.MUTATIONS + mutations_of_offload.MUTATIONS
 MUTATIONS += mutations_of_hosts.MUTATIONS + mutations_of_moves.MUTATIONS
 MUTATIONS += mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
+MUTATIONS += mutations_of_simulations.MUTATIONS
 
 
 def output_of(*command):
@@ -500,6 +495,7 @@ class Tests:
             'pkg-config', '--cflags', 'check', 'hwloc', 'liburing', 'libdpdk')
         self.objects = Objects(root, compiler + flags, (
             'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
+        self.simulated = Simulated(root, build)
         self.wholes = {}  # for each test, its command with nothing broken
         self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
@@ -520,6 +516,8 @@ class Tests:
 
     def build(self, work, test, broken):
         suite = os.path.dirname(test)
+        if suite == 'sim':
+            return self.simulated.build(work, test, broken)
         program = os.path.join(work, 'test')
         sources = [os.path.join('tests', test + '.c')] + (BED if suite == 'net' else [])
         sources += SOURCES.get(test, [])

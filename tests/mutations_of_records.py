@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of how coroutines begin and end: records, and objects that run at once. For
-mutations.py."""
+"""Mutations of how coroutines begin and end: records, and objects that run at once; and of dumps.
+For mutations.py."""
 import mutations_of_rescue
 
 # test: (file, error, text, its replacement)
@@ -168,4 +168,12 @@ MUTATIONS = [
      'if (hauli_unlikely(target->detached)) return join_again(c, j, tag);', ''),
     ('unit/join_order', 'lib/sched/wait/join.c', 'the end of a coroutine switches to a poller',
      'timed || !hauli_coro_queues(me) ? HAULI_JOIN_TIMED : 0', 'timed ? HAULI_JOIN_TIMED : 0'),
+    ('unit/dump', 'lib/sched/look/alike.c', 'coroutines of two names pass for alike',
+     '&& strncmp(a->name, name_of(s), sizeof(a->name) - 1) == 0', ''),
+    ('unit/dump', 'lib/sched/look/dump.c', 'the one that runs is in no order',
+     'put_running_first(list, c);', ';'),
+    ('unit/dump', 'lib/sched/look/dump.c', 'a holder that is waited for is left out',
+     'print_holders(d);', ';'),
+    ('unit/dump', 'lib/sched/look/dump_signal.c', 'a dump interrupts the caller',
+     'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
 ] + mutations_of_rescue.MUTATIONS
