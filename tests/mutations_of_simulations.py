@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutations that simulations find within some seeds: of the library, the glue and the programs.
-docs/design/0040-simulation.md has the whole list that was drawn. For mutations.py."""
+docs/design/0040-simulation.md tells how many were drawn, and which are not here. For
+mutations.py."""
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
