@@ -150,7 +150,7 @@ static void ask(struct member *m, const struct epoll_event *ev)
 	m->how = ev->events & HOW;
 	m->watch.events = (ev->events & ~HOW) | HAULI_SIM_ALWAYS;
 	m->data = ev->data;
-	if (events_of(m))
+	if (!m->is_listed && events_of(m)) /* else the kernel tells nobody again */
 		member_changed(&m->watch);
 }
 
