@@ -164,17 +164,21 @@ static int compare(const void *x, const void *y)
 	return a->order->reversed ? -by : by;
 }
 
-/* The widths: of numbers as given, the rest of the page among the others. */
-static void place_columns(const struct top_table *t, unsigned columns, unsigned *widths)
+/* The widths: of numbers as given, the rest of the page among the others. The last columns are left
+ * out if the page is too narrow. */
+static void place_columns(struct top_table *t, unsigned columns, unsigned *widths)
 {
-	unsigned used = 0, flexible = 0;
+	unsigned used = 0, flexible = 0, i;
 
-	for (unsigned i = 0; i < t->nb_columns; i++) {
+	for (i = 0; i < t->nb_columns; i++) {
 		widths[i] = t->columns[i].width;
+		if (i > 0 && used + 1 + widths[i] > columns)
+			break;
 		used += widths[i] + (i > 0);
 		flexible += !is_number(t->columns[i].kind);
 	}
-	for (unsigned i = 0; i < t->nb_columns && used < columns; i++) {
+	t->nb_shown = i;
+	for (i = 0; i < t->nb_shown && used < columns; i++) {
 		unsigned more, most = t->columns[i].kind == TOP_WORDS ? WORDS_MOST : BAR_MOST;
 
 		if (is_number(t->columns[i].kind))
@@ -191,7 +195,7 @@ static void put_titles(const struct top_table *t, const struct top_order *order,
 	const unsigned *widths, struct top_page *p)
 {
 	top_page_line(p);
-	for (unsigned i = 0; i < t->nb_columns; i++) {
+	for (unsigned i = 0; i < t->nb_shown; i++) {
 		enum top_style style = (int)i == order->sorted ? TOP_SORTED : TOP_HEAD;
 		int width = (int)widths[i];
 
@@ -231,7 +235,7 @@ static void put_row(
 	const struct top_table *t, unsigned row, const unsigned *widths, struct top_page *p)
 {
 	top_page_line(p);
-	for (unsigned i = 0; i < t->nb_columns; i++) {
+	for (unsigned i = 0; i < t->nb_shown; i++) {
 		const struct top_cell *cell = &t->cells[row * t->nb_columns + i];
 
 		if (i > 0)

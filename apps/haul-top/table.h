@@ -31,7 +31,7 @@ struct top_cell {
 
 struct top_table {
 	const struct top_column *columns;
-	unsigned nb_columns;
+	unsigned nb_columns, nb_shown; /* shown: those that fit into the page */
 	struct top_cell *cells; /* [nb_rows][nb_columns] */
 	char (*ids)[TOP_ROW_ID]; /* [nb_rows]; what each row is about, or "" */
 	unsigned nb_rows, room, at; /* at: the column to be set next */
