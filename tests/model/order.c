@@ -7,6 +7,7 @@
  *
  * order_back.c: the first coroutine hogs the thief, and the home takes back the rest.
  * order_home.c: the slices of stolen ones go on at home.
+ * order_placed.c: slices at home yield in their midst.
  * order_again.c: they send twice.
  *
  * A slice is a call here: suspending returns from it. So order.c and round.c are compiled with a
@@ -39,8 +40,16 @@ static __attribute__((noinline)) void *run_slices(
 
 enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN, LEFT = ORDER_LEFT };
 
-/* HOME: its home's thread comes first. */
-static const enum slice { SENDS, TWICE, DROPS, HOME_SENDS, HOME_DROPS } does[COROS] = {ORDER_DOES};
+/* HOME: its home's thread comes first. YIELDS: it yields first, if it is not stolen. */
+static const enum slice {
+	SENDS,
+	TWICE,
+	DROPS,
+	HOME_SENDS,
+	HOME_DROPS,
+	YIELDS_SENDS,
+	YIELDS_DROPS,
+} does[COROS] = {ORDER_DOES};
 static const unsigned back[STOLEN] = {ORDER_BACK};
 
 static struct {
@@ -49,12 +58,13 @@ static struct {
 	struct hauli_stack stack; /* stands for that of each coroutine */
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it could not enter */
-	uint64_t went_home[COROS];
+	uint64_t went_home[COROS], yielded[COROS];
 	struct hauli_waiter waiters[COROS];
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
 	uint64_t closed[STOLEN]; /* set before the theft's number is known */
 	uint64_t noted;
+	uint64_t own_numbers; /* that the owner has given */
 } m;
 
 static unsigned index_of(const struct haul_coro *co)
@@ -158,7 +168,7 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 
 static bool sends(unsigned i)
 {
-	return does[i] != DROPS && does[i] != HOME_DROPS;
+	return does[i] != DROPS && does[i] != HOME_DROPS && does[i] != YIELDS_DROPS;
 }
 
 /* A slice of a stolen coroutine, or its rest at home; run by its thief, or by its home after taking
@@ -167,8 +177,9 @@ static void run_stolen(struct haul_coro *co, bool at_home)
 {
 	unsigned i = index_of(co);
 
+	m.yielded[i] = true; /* if it sends, it is amid that when it comes home */
 	co->back = HAULI_BACK_END;
-	if (does[i] >= HOME_SENDS && !at_home && !m.went_home[i]) {
+	if ((does[i] == HOME_SENDS || does[i] == HOME_DROPS) && !at_home && !m.went_home[i]) {
 		co->pinned = true;
 		co->back = HAULI_BACK_SAME;
 		m.went_home[i] = true;
@@ -176,6 +187,21 @@ static void run_stolen(struct haul_coro *co, bool at_home)
 		co->pinned = true;
 		co->back = HAULI_BACK_SEND;
 	}
+	hauli_stolen_send_home(NULL, co);
+}
+
+/* As end_slice() in placed.c. */
+static void yield(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t taken = hauli_u32_published_get(&c->steal.orders.taken);
+
+	m.yielded[index_of(co)] = true;
+	co->pinned = true;
+	MODEL_ASSERT(hauli_order_leave_behind(c, co));
+	m.own_numbers += hauli_u32_published_get(&c->steal.orders.taken) != taken;
+	hauli_stolen_mark(co);
+	hauli_ring_close(&c->runq.ring);
+	co->back = HAULI_BACK_LATER;
 	hauli_stolen_send_home(NULL, co);
 }
 
@@ -197,6 +223,8 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 	}
 	if (hauli_coro_is_stolen(co))
 		run_stolen(co, true);
+	else if (does[i] >= YIELDS_SENDS && !m.yielded[i])
+		yield(c, co);
 	else if (sends(i) && !send(c, co))
 		return;
 	else
@@ -247,7 +275,8 @@ static void owner(void)
 		if (!hauli_runq_is_empty(&c->runq)) {
 			run_batch(c, HAULI_SLICES_PER_BATCH, true);
 			/* The writes before each counted theft are visible here. */
-			for (; m.noted < c->steal.orders.seen / 2; m.noted++) /* ranks are even */
+			/* Ranks are even. */
+			for (; m.noted + m.own_numbers < c->steal.orders.seen / 2; m.noted++)
 				MODEL_ASSERT(m.closed[m.noted]);
 			if (!hauli_inbox_is_empty(&c->mail.inbox))
 				receive_back();
