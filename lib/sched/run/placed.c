@@ -33,7 +33,8 @@
 __thread int haul_placed_left_ __attribute__((tls_model("initial-exec")));
 
 static __thread int given;
-static __thread uint64_t given_at; /* ticks */
+static __thread uint64_t given_at; /* ticks, as the next */
+static __thread uint64_t not_before; /* a yield was refused: the next look at the frames */
 
 /* The next count. */
 static __attribute__((noinline)) void give(uint64_t now, uint64_t due)
@@ -75,11 +76,13 @@ static __attribute__((noinline)) void set_errno(int err)
 }
 
 static __attribute__((noinline)) void yield(
-	struct haul_carrier *c, struct haul_coro *me, const void *ra)
+	struct haul_carrier *c, struct haul_coro *me, const void *ra, uint64_t now)
 {
 	int err = errno;
 
-	if (hauli_placed_is_safe(ra)) {
+	if (!hauli_placed_is_safe(ra)) {
+		not_before = now + c->run.poll_ticks; /* unwinding takes a microsecond */
+	} else {
 		hauli_counter_add(&c->counts.placed_yields, 1);
 		me->pinned |= HAULI_PINNED_FOR_NOW;
 		end_slice(c, me);
@@ -101,8 +104,9 @@ void haul_placed_yield_(void)
 	}
 	due = c->run.poll_ticks;
 	now = hauli_ticks();
-	if (now - hauli_u64_owned_get(&c->steal.batch_began) >= due) {
-		yield(c, c->current, __builtin_return_address(0));
+	if (now - hauli_u64_owned_get(&c->steal.batch_began) >= due &&
+		(int64_t)(now - not_before) >= 0) {
+		yield(c, c->current, __builtin_return_address(0), now);
 		now = hauli_ticks();
 	}
 	give(now, due);
