@@ -29,7 +29,11 @@ void hauli_sim_shared_end(void);
 #ifdef HAULI_SIM_OWNED
 #undef strdup
 #undef strndup
-#define malloc(size) hauli_sim_malloc(size)
+/* With two arguments it is an attribute of gcc's, in headers of newer DPDKs. */
+#define HAULI_SIM_CALL(size) hauli_sim_malloc(size)
+#define HAULI_SIM_ATTRIBUTE(free, at) malloc(free, at)
+#define HAULI_SIM_THIRD(a, b, c, ...) c
+#define malloc(...) HAULI_SIM_THIRD(__VA_ARGS__, HAULI_SIM_ATTRIBUTE, HAULI_SIM_CALL, )(__VA_ARGS__)
 #define calloc(n, size) hauli_sim_calloc(n, size)
 #define realloc(old, size) hauli_sim_realloc(old, size)
 #define aligned_alloc(alignment, size) hauli_sim_aligned_alloc(alignment, size)
