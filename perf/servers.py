@@ -19,6 +19,8 @@ import machine
 
 MBUFS = 16384
 START_UP = 60  # seconds, at most
+WRITES = 1000  # with each packet, to find how long one takes
+CALIBRATIONS = 3  # the best counts
 PATIENCE = 5  # seconds for an end
 PROMPT_GAP = 0.05  # seconds between questions
 
@@ -135,6 +137,11 @@ def noisy(writes, cpu, main_cpu, place, ring=512):
                 said += receive()
             yield Prompt(p.stdin.write, receive)
     return start()
+
+
+def writes_for(service, rate):
+    """How many writes take so many us: rate(WRITES) is packets a second with that many."""
+    return round(WRITES * service * max(rate(WRITES) for _ in range(CALIBRATIONS)) / 1e6)
 
 
 def generate(program, folder, cpu, port, *args):
