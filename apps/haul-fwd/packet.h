@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames of the generator: Ethernet, a VLAN tag perhaps, IPv4 or IPv6, UDP, TCP or a ping, a stamp,
- * zeros.
- * Checksums are right, so that kernels take the frames.
+ * zeros. Checksums are right, so that kernels take the frames.
  */
 #ifndef FWD_PACKET_H
 #define FWD_PACKET_H

@@ -72,7 +72,7 @@ static void has_room(struct hauli_sim_timer *timer)
 	hauli_sim_rouse(d->host);
 }
 
-/* Those that rest with packets that the device has not taken look again when it takes one. */
+/* A poller rests with packets that the device has not taken. It looks again when there is room. */
 static void tell_of_room(struct hauli_simnet_dev *d)
 {
 	if (d->room.place || !d->node->out)

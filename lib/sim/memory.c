@@ -98,17 +98,24 @@ static void put(struct block *b)
 	m.n++;
 }
 
+/* Its link in its bucket; NULL: it is nobody's. */
+static struct block **find(const void *at)
+{
+	struct block **link = m.n > 0 ? bucket_of(at) : NULL;
+
+	while (link && *link && (*link)->at != at)
+		link = &(*link)->next;
+	return link && *link ? link : NULL;
+}
+
 /* Takes it out; NULL: it is nobody's. */
 static struct block *take(const void *at)
 {
-	struct block **link, *b;
+	struct block **link = find(at), *b;
 
-	if (m.n == 0 || !at)
+	if (!link)
 		return NULL;
-	for (link = bucket_of(at); (b = *link) && b->at != at; link = &b->next)
-		;
-	if (!b)
-		return NULL;
+	b = *link;
 	*link = b->next;
 	*b->prev_of_host = b->next_of_host;
 	if (b->next_of_host)
@@ -227,11 +234,9 @@ void hauli_sim_shared_end(void)
 
 bool hauli_sim_memory_has(unsigned host, const void *at)
 {
-	struct block *b = m.n > 0 ? *bucket_of(at) : NULL;
+	struct block **link = find(at);
 
-	while (b && b->at != at)
-		b = b->next;
-	return b && b->host == host;
+	return link && (*link)->host == host;
 }
 
 void hauli_sim_memory_free(unsigned host)

@@ -217,14 +217,15 @@ static void start_servers(void)
 	}
 }
 
+static const struct clients kind = {.n = CLIENTS,
+	.link = "",
+	.still = "link s1 s loss=0; link s2 s loss=0",
+	.at_most = 600 * HAUL_MS,
+	.ask = ask,
+	.takes = take};
+
 static int resolve(void)
 {
-	const struct clients kind = {.n = CLIENTS,
-		.link = "",
-		.still = "link s1 s loss=0; link s2 s loss=0",
-		.at_most = 600 * HAUL_MS,
-		.ask = ask,
-		.takes = take};
 	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */
@@ -241,12 +242,6 @@ static int resolve(void)
 
 static int chain(void)
 {
-	const struct clients kind = {.n = CLIENTS,
-		.link = "",
-		.still = "link s1 s loss=0; link s2 s loss=0",
-		.at_most = 600 * HAUL_MS,
-		.ask = ask,
-		.takes = take};
 	unsigned answered;
 
 	haul_sim_faults_stop(); /* until all have started */

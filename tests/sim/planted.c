@@ -9,24 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <haul-sim/main.h>
-#include <haul/haul.h>
+#include "started.h"
 
 static struct haul_runtime *start(unsigned carriers)
 {
-	struct haul_plan *plan;
-	const struct haul_plan_opts plan_opts = {.carriers = carriers};
-	struct haul_runtime_opts opts = {.stack_size = 0};
-	struct haul_runtime *rt;
-	char err[256] = "";
-
-	if (haul_plan_create(&plan, &plan_opts, err, sizeof(err)) != 0)
-		haul_sim_fail("no plan: %s", err);
-	opts.plan = plan;
-	if (haul_start(&rt, &opts, err, sizeof(err)) != 0)
-		haul_sim_fail("no runtime: %s", err);
-	haul_plan_destroy(plan);
-	return rt;
+	return started(carriers, (struct haul_runtime_opts){.stack_size = 0});
 }
 
 /* fn once on each carrier. */

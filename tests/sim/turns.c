@@ -12,6 +12,8 @@
 #include <haul/fd.h>
 #include <haul/haul.h>
 
+#include "started.h"
+
 #define TURNS 50
 #define READERS 3
 #define BLOCKS 5
@@ -163,20 +165,11 @@ static void *by_socket(void *me)
 
 static int run_on_both(haul_fn *fn)
 {
-	const struct haul_plan_opts plan_opts = {.carriers = 2};
-	struct haul_runtime_opts opts = {
-		.fds = HAUL_FDS_EPOLL, .steal = haul_sim_seed() % 2 ? HAUL_STEAL_GLOBAL : 0};
+	struct haul_runtime *rt = started(2,
+		(struct haul_runtime_opts){.fds = HAUL_FDS_EPOLL,
+			.steal = haul_sim_seed() % 2 ? HAUL_STEAL_GLOBAL : 0});
 	struct haul_coro *co[2];
-	struct haul_runtime *rt;
-	struct haul_plan *plan;
-	char err[256] = "";
 
-	if (haul_plan_create(&plan, &plan_opts, err, sizeof(err)) != 0)
-		haul_sim_fail("no plan: %s", err);
-	opts.plan = plan;
-	if (haul_start(&rt, &opts, err, sizeof(err)) != 0)
-		haul_sim_fail("no runtime: %s", err);
-	haul_plan_destroy(plan);
 	for (uintptr_t i = 0; i < 2; i++)
 		while (haul_spawn_on(haul_carrier(rt, (unsigned)i), &co[i], fn, (void *)i, NULL))
 			;
