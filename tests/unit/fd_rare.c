@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,7 +25,7 @@ static void *open_a_long_name(void *arg)
 	return NULL;
 }
 
-static bool has_received;
+static atomic_bool has_received; /* by a thief, perhaps */
 
 static void *receive_one(void *arg)
 {
@@ -41,10 +42,10 @@ static void *begin_all(void *arg)
 	struct haul_coro *co[3];
 	void *wrong;
 
+	has_received = false;
 	EXPECT(haul_spawn(&co[0], open_a_long_name, NULL, NULL) == 0);
 	EXPECT(haul_spawn(&co[1], receive_one, NULL, NULL) == 0);
 	EXPECT(haul_spawn(&co[2], open_a_long_name, NULL, NULL) == 0);
-	has_received = false;
 	for (uint64_t until = haul_in(LATE); haul_now() < until;)
 		haul_yield();
 	EXPECT(write(pair[0], "x", 1) == 1);
