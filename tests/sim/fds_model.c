@@ -27,6 +27,7 @@
 #define NUMBERS 16
 #define MOST 20000 /* bytes of a call */
 #define MEMBERS 64
+#define FAR 512 /* from a simulated object's number to its real one's */
 
 /* One by a simulated call, one by the kernel's. */
 struct two {
@@ -80,12 +81,25 @@ static unsigned any(void)
 	return below(NUMBERS);
 }
 
+/* A member of an epoll set is known by its number also when that has been closed and another one is
+ * open: a simulated number that comes again has a real one that comes again. */
+static long place(struct two fd)
+{
+	bool closes = syscall(SYS_fcntl, fd.real, F_GETFD) & FD_CLOEXEC;
+	long at = syscall(SYS_dup3, fd.real, fd.sim + FAR, closes ? O_CLOEXEC : 0);
+
+	ck_assert_int_eq(at, fd.sim + FAR);
+	ck_assert_int_eq(syscall(SYS_close, fd.real), 0);
+	return at;
+}
+
 static void keep(enum what what, struct two fd)
 {
 	unsigned i = any();
 
 	if (fd.sim < 0)
 		return;
+	fd.real = place(fd);
 	if (s.numbers[i].what != NOTHING)
 		(void)BOTH("close", close((int)s.numbers[i].fd.sim),
 			syscall(SYS_close, s.numbers[i].fd.real));
