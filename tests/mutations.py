@@ -112,7 +112,7 @@ MUTATIONS = [
      'a coroutine that gives its stack to the next has no mark',
      'hauli_marks_check(c->marks, me);', ';'),
     ('unit/offer', 'lib/sched/run/poller.c', 'an offer to yield is never accepted',
-     'hauli_end_batch(c, me);', ';'),
+     'hauli_end_long_batch(c, me);', ';'),
     ('unit/offer', 'lib/sched/run/poller.c', 'an offer to yield is always accepted',
      '>= c->run.poll_ticks', '>= 0'),
     ('net/io_misuse', 'lib/sched/run/poller.c',

@@ -154,7 +154,8 @@ MUTATIONS = [
      'hauli_ring_shut(&q->ring, head != tail); hauli_runq_change_room(q);',
      'hauli_ring_shut(&q->ring, head != tail);'),
     ('unit/calls', 'lib/sched/state/runq.h', 'the room of spawns stays behind',
-     'hauli_ring_close_unshared(&q->ring); hauli_runq_top_up(q); hauli_runq_set_room(q);',
+     'hauli_ring_close_unshared(&q->ring); hauli_runq_top_up(q);'
+     ' if (hauli_unlikely(q->has_long)) hauli_runq_take_long(q); hauli_runq_set_room(q);',
      'hauli_ring_close_unshared(&q->ring);\n\thauli_runq_top_up(q);'),
     ('unit/calls', 'lib/sched/wait/suspend.c', 'one that yields when the ring is full is lost',
      'hauli_backlog_push(&c->runq, hauli_entry_of_begun(co));', ''),

@@ -47,7 +47,7 @@ static inline int hauli_fd_call_begin(struct hauli_fd_call *call, const char *na
 	if (hauli_unlikely(!call->slot))
 		return hauli_fd_no_slot(fd);
 	if (deadline != 0 && hauli_unlikely(hauli_fd_call_ends_batch(c, me)))
-		hauli_end_batch(c, me);
+		hauli_end_long_batch(c, me);
 	call->fd = fd;
 	call->dir = dir;
 	call->deadline = deadline;

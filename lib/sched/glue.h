@@ -72,7 +72,7 @@ static inline bool hauli_glue_is_home(const struct haul_carrier *c)
 /* True if c has ready coroutines. Called by c's poller. */
 static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 {
-	return !hauli_runq_is_empty(&c->runq);
+	return hauli_runq_has_some(&c->runq);
 }
 
 /* The first call of c's poller. Handlers that must not suspend run on its stack. cycles counts its

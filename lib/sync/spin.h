@@ -19,7 +19,7 @@
  */
 static inline bool hauli_sync_may_spin(struct haul_carrier *c)
 {
-	return hauli_unlikely(hauli_runq_is_empty(&c->runq)) &&
+	return hauli_unlikely(!hauli_runq_has_some(&c->runq)) &&
 		hauli_inbox_is_empty(&c->mail.inbox) && !c->spawn.at_once.coro && !c->watched &&
 		hauli_coro_flags_word(c->current) == 0 && hauli_spin_may_pay(&c->wait.spin) &&
 		++c->wait.spins % HAULI_SPINS_IN_A_ROW != 0;

@@ -180,12 +180,12 @@ MUTATIONS = [
      'slice_has_ended(c, co);\n\telse\n\t\thauli_u8_shared_clear_bits(&co->flags,'
      ' HAULI_FLAG_STOLEN);\n\tswitch'),
     ('order_home', 'lib/sched/steal/stolen.c', 'a slice that goes on at home loses its place',
-     'if (co->back != HAULI_BACK_SAME && co->back != HAULI_BACK_LATER)', 'if (co)'),
+     'if (!slice_goes_on(co))', 'if (co)'),
     ('order_home', 'lib/sched/steal/stolen.c', 'a slice that has gone on at home keeps its place',
      'if (co->back != HAULI_BACK_SEND)', 'if (co->back == HAULI_BACK_YIELD)'),
     ('order_placed', 'lib/sched/steal/stolen.c', 'a slice that yields loses its place',
-     'co->back != HAULI_BACK_SAME && co->back != HAULI_BACK_LATER',
-     'co->back != HAULI_BACK_SAME'),
+     'return co->back == HAULI_BACK_SAME || co->back == HAULI_BACK_LATER ||'
+     ' co->back == HAULI_BACK_LONG;', 'return co->back == HAULI_BACK_SAME;'),
     ('order_placed', 'tests/model/order.c', 'a slice that yields has no place',
      'MODEL_ASSERT(hauli_order_leave_behind(c, co));', ''),
     ('order_back', 'lib/sched/state/coroutine.h', 'one with an order key is not taken back',

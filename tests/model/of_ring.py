@@ -97,6 +97,13 @@ MUTATIONS = [
      'if (!may(item)) continue;', ''),
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
      'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
+    ('runq_long', 'lib/sched/state/runq.c', 'the owner takes a long one without the guard',
+     'if (q->shared) hauli_ring_hold(&q->ring); if (entry)', 'if (entry)'),
+    ('runq_long', 'lib/sched/state/runq.h', 'a coroutine that runs is long at once',
+     'q->left_long = entry; q->has_long = true;',
+     'hauli_runq_push_long(q, entry);\n\tq->has_long = true;'),
+    ('runq_long', 'lib/sched/state/runq.c', 'a long one that was taken is still counted',
+     'if (is_loose(tagged)) count_loose(b, -1); return tagged;', 'return tagged;'),
     ('look', 'lib/sched/steal/steal.c', 'a look misses what is not published yet',
      'if (left && is_stealable(left))', 'if (0)'),
     ('look', 'lib/sched/steal/steal.c', 'a look reads left before the claim',
@@ -115,5 +122,6 @@ RING = ['lib/conc/fence.c', 'lib/conc/ring.c']
 SOURCES = {name: RING for name in (
     'ring', 'ring_fence_begins', 'ring_fence_ends', 'ring_fenced', 'ring_front', 'ring_stealable',
     'ring_thieves')} | {
+        'runq_long': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/state/runq.c'],
         'look': RING + ['lib/conc/help.c', 'lib/conc/inbox.c', 'lib/sched/state/policy.c',
                         'lib/sched/steal/steal.c']}

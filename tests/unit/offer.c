@@ -2,8 +2,9 @@
 /* haul_maybe_yield() in a long computation: others have their turn. */
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
-#include "sched/state/coroutine.h" /* HAUL_STEALING */
+#include "sched/state/carrier.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -200,6 +201,109 @@ START_TEST(stolen_ones_offer_too)
 }
 END_TEST
 
+static void *holds_its_carrier(void *arg)
+{
+	for (uint64_t end = haul_now() + HAUL_MS; haul_now() < end;)
+		;
+	return arg;
+}
+
+static void *offers_once(void *arg)
+{
+	ASSERT_EACH(haul_maybe_yield(false));
+	others++;
+	return arg;
+}
+
+static void *spawns_behind_a_long_one(void *arg)
+{
+	struct haul_coro *co[3];
+
+	ASSERT_EACH(haul_spawn(&co[0], holds_its_carrier, NULL, NULL) == 0);
+	ASSERT_EACH(haul_spawn(&co[1], offers_once, NULL, NULL) == 0);
+	ASSERT_EACH(haul_spawn(&co[2], offers_once, NULL, NULL) == 0);
+	for (unsigned i = 0; i < 3; i++)
+		ASSERT_EACH(haul_join(co[i], NULL, HAUL_FOREVER) == 0);
+	return hauli_u64_owned_get(&haul_carrier_self()->runq.longs.tail) == 0 ? arg : NULL;
+}
+
+/* The time that the batch has lasted is not its own. */
+START_TEST(one_behind_a_long_one_is_not_long)
+{
+	start(1, 0, runtime_steal_setting());
+	ck_assert_ptr_eq(run_on(rt, 0, spawns_behind_a_long_one, rt), rt);
+	runtime_stop(rt);
+	ck_assert_uint_eq(others, 2);
+}
+END_TEST
+
+#define HOGS 8
+#define SLICES 20u /* of each hog, before the others' waits count */
+
+static struct {
+	unsigned slices[HOGS], since, most; /* since: of hogs, since another coroutine ran */
+	unsigned last; /* that began a slice */
+} hogs;
+
+static void hog_runs(unsigned i)
+{
+	if (hogs.last == i)
+		return;
+	hogs.last = i;
+	hogs.slices[i]++;
+	hogs.since++;
+}
+
+static void *hogs_until_done(void *arg)
+{
+	unsigned i = (unsigned)(uintptr_t)arg;
+
+	while (!done) {
+		hog_runs(i);
+		ASSERT_EACH(haul_maybe_yield(false));
+	}
+	return NULL;
+}
+
+static bool all_have_run(unsigned n)
+{
+	for (unsigned i = 0; i < HOGS; i++)
+		if (hogs.slices[i] < n)
+			return false;
+	return true;
+}
+
+static void *yields_beside_hogs(void *arg)
+{
+	struct haul_coro *co[HOGS];
+
+	for (uintptr_t i = 0; i < HOGS; i++)
+		ASSERT_EACH(haul_spawn(&co[i], hogs_until_done, (void *)i, NULL) == 0);
+	while (!all_have_run(2 * SLICES)) {
+		hogs.last = HOGS;
+		hogs.since = 0;
+		haul_yield();
+		if (all_have_run(SLICES) && hogs.since > hogs.most)
+			hogs.most = hogs.since;
+	}
+	done = true;
+	for (unsigned i = 0; i < HOGS; i++)
+		ASSERT_EACH(haul_join(co[i], NULL, HAUL_FOREVER) == 0);
+	return arg;
+}
+
+/* Also in turn: each of them goes on. */
+START_TEST(others_wait_for_one_that_computes)
+{
+	memset(&hogs, 0, sizeof(hogs));
+	start(1, 0, runtime_steal_setting());
+	run_on(rt, 0, yields_beside_hogs, NULL);
+	runtime_stop(rt);
+	ck_assert_uint_eq(hogs.most, 1);
+}
+END_TEST
+
 SUITE_MAIN("offer", {a_ready_coroutine_has_its_turn, 1}, {so_has_one_that_another_thread_spawns, 1},
 	{so_has_a_timer, 1}, {so_has_the_poller, 1}, {a_cancel_ends_a_computation, 1},
-	{a_short_computation_keeps_its_carrier, 1}, {stolen_ones_offer_too, 1})
+	{a_short_computation_keeps_its_carrier, 1}, {stolen_ones_offer_too, 1},
+	{one_behind_a_long_one_is_not_long, 1}, {others_wait_for_one_that_computes, 1})

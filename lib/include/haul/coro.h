@@ -128,7 +128,10 @@ HAUL_API void haul_yield(void) HAUL_SUSPENDS;
  * For loops. Returns false if the caller is cancelled, and is to end.
  * In a coroutine, between the steps of a long computation: yields if the carrier's coroutines have
  *     run without a break for haul_runtime_opts.poll_interval_ns, so that a step may take as long
- *     as that. Else returns after a look at the clock. had_io is ignored.
+ *     as that. Else returns after a look at the clock. had_io is ignored. Of those that have used
+ *     up most of that time themselves, one goes on at a time, the longest waiting first; then the
+ *     others that are ready, a batch of them, and so on: these wait for one slice, however many
+ *     compute.
  * In a poller, at the end of each cycle: runs coroutines that are ready, or returns at once, after
  *     a few loads, if none is. had_io: the cycle found input.
  * Not in burst handlers and sources: they are on the stack of their poller, which has its turn when

@@ -28,7 +28,8 @@ uint32_t hauli_load(const struct haul_carrier *c)
 	int32_t coming = (int32_t)(hauli_ticket_get(&c->mail.placed) - arrived);
 
 	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_backlog_depth(&q->backlog) +
-		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
+		hauli_runq_longs(q) + hauli_ring_is_open(&q->ring) +
+		(coming > 0 ? (uint32_t)coming : 0);
 }
 
 void hauli_placing_spare(struct haul_carrier *c, bool spared)

@@ -84,7 +84,7 @@ static bool is_needed(const struct haul_carrier *c)
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) &&
 		hauli_timer_ticks() >= c->timers.next_at)
 		return true;
-	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->mail.inbox) ||
+	return hauli_runq_has_some(&c->runq) || !hauli_inbox_is_empty(&c->mail.inbox) ||
 		hauli_cluster_waits(c) || hauli_fds_are_due(c, &c->fds);
 }
 
@@ -121,7 +121,7 @@ static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
 		hauli_may_suspend(me, "haul_maybe_yield");
 	if (hauli_ticks() - hauli_u64_owned_get(&c->steal.batch_began) >= c->run.poll_ticks)
-		hauli_end_batch(c, me);
+		hauli_end_long_batch(c, me);
 	return !hauli_coro_is_cancelled(me);
 }
 

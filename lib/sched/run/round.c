@@ -98,7 +98,7 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 	} else {
 		hauli_runq_open_unshared(&c->runq, n);
 	}
-	popped = hauli_ring_popped(&c->runq.ring);
+	popped = c->run.popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_next(c);
 	if (!steals)
 		c->wait.path = HAULI_PATH_FAST;
@@ -132,7 +132,7 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
 
-	if (hauli_runq_is_empty(&c->runq))
+	if (hauli_runq_is_empty(&c->runq) && !hauli_runq_fetch_long(&c->runq))
 		return false;
 	start = hauli_ticks();
 	if (!works)
@@ -154,7 +154,7 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 		hauli_stopwatch_stop(&c->counts.work, start + spent);
 	if (steals &&
 		hauli_unlikely(ran == 0)) /* thieves took them all; others may be ready by now */
-		return !hauli_runq_is_empty(&c->runq);
+		return hauli_runq_has_some(&c->runq);
 	hauli_slices_learn(&c->run.lately, spent / ran, c->run.poll_ticks);
 	return true;
 }

@@ -137,6 +137,11 @@ struct hauli_carrier_run {
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
 	struct hauli_u32_published tid; /* of its thread; 0: the thread has not begun */
 	uint64_t round_ticks, poll_ticks; /* constant */
+	uint32_t popped; /* from the run queue when the batch began */
+	struct { /* the last slice that began behind the end of a long batch (suspend.c) */
+		uint32_t popped;
+		uint64_t at; /* ticks */
+	} gone_on;
 	bool batch_works; /* the running batch has started the stopwatch of work, and stops it */
 };
 

@@ -93,20 +93,29 @@ static void count_loose(struct hauli_backlog *b, int n)
 	hauli_u64_owned_set(&b->loose, hauli_u64_owned_get(&b->loose) + (uint64_t)n);
 }
 
+static void backlog_init(struct hauli_backlog *b, void *p)
+{
+	*b = (struct hauli_backlog){.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
+}
+
 int hauli_runq_init(struct hauli_runq *q)
 {
-	void *p = mmap(NULL, BACKLOG_BYTES, PROT_READ | PROT_WRITE,
+	char *p = mmap(NULL, 2 * BACKLOG_BYTES, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	q->lifo_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->lifo_left = HAULI_LIFO_RUN;
+	q->left_long = NULL;
+	q->long_at = UINT32_MAX / 2;
+	q->has_long = false;
+	q->first = HAULI_FIRST_ANY;
 	q->shared = false;
 	q->calls = NULL;
 	q->refuses = false;
-	q->backlog = (struct hauli_backlog){
-		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
+	backlog_init(&q->backlog, p);
+	backlog_init(&q->longs, p + BACKLOG_BYTES);
 	hauli_ring_init(&q->ring);
 	hauli_runq_change_room(q);
 	return 0;
@@ -121,16 +130,20 @@ void hauli_runq_change_room(struct hauli_runq *q)
 
 void hauli_runq_fini(struct hauli_runq *q)
 {
-	munmap(q->backlog.blocks, BACKLOG_BYTES);
+	munmap(q->backlog.blocks, 2 * BACKLOG_BYTES);
+}
+
+/* With its tag. */
+static void append_tagged(struct hauli_backlog *b, struct hauli_entry *entry)
+{
+	append(b, (uintptr_t)entry | (hauli_entry_is_stealable(entry) ? 0 : STAYS));
+	count_loose(b, hauli_entry_is_stealable(entry));
 }
 
 static void push_shared(struct hauli_runq *q, struct hauli_entry *entry)
 {
-	struct hauli_backlog *b = &q->backlog;
-
 	hauli_ring_hold(&q->ring);
-	append(b, (uintptr_t)entry | (hauli_entry_is_stealable(entry) ? 0 : STAYS));
-	count_loose(b, hauli_entry_is_stealable(entry));
+	append_tagged(&q->backlog, entry);
 	hauli_ring_shut(&q->ring, true);
 	hauli_ring_release(&q->ring);
 }
@@ -175,6 +188,91 @@ void hauli_runq_push_pinned(
 	hauli_ring_keep(&q->ring);
 	push(q, entry); /* to the ring or the backlog */
 	hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);
+}
+
+/* The oldest, with its tag; 0: there is none. */
+static uintptr_t pop(struct hauli_backlog *b)
+{
+	uint64_t head = head_of(b), tail = tail_of(b);
+	uintptr_t tagged = 0;
+
+	while (tagged == 0 && head != tail)
+		tagged = *slot(b, head++);
+	set_head(b, head);
+	if (is_loose(tagged))
+		count_loose(b, -1);
+	return tagged;
+}
+
+/* At the end of a batch: whose turn is it? */
+static void learn_first(struct hauli_runq *q)
+{
+	const struct hauli_ring *r = &q->ring;
+
+	if (q->first == HAULI_FIRST_OTHERS)
+		q->first = HAULI_FIRST_ANY;
+	else if (q->first == HAULI_FIRST_LONG &&
+		q->long_at - hauli_ring_head(r) >= hauli_ring_depth(r))
+		q->first = HAULI_FIRST_OTHERS;
+}
+
+/* Takes a long one out for the ring's front, if others are not to run before it. */
+static uintptr_t next_long(struct hauli_runq *q)
+{
+	uint32_t depth = hauli_ring_depth(&q->ring);
+	uintptr_t tagged = 0;
+
+	if (q->first == HAULI_FIRST_ANY && depth < HAULI_RING_SIZE)
+		tagged = pop(&q->longs);
+	q->has_long = !is_empty(&q->longs);
+	return tagged;
+}
+
+static void put_first(struct hauli_runq *q, uintptr_t tagged)
+{
+	if (is_loose(tagged) || !q->shared)
+		hauli_runq_push_first(q, entry_of(tagged));
+	else
+		hauli_runq_push_pinned(q, entry_of(tagged), hauli_runq_push_first);
+	hauli_runq_set_room(q);
+	q->long_at = hauli_ring_head(&q->ring);
+	q->first = HAULI_FIRST_LONG;
+}
+
+/* entry, which becomes long, is behind the others. May be NULL. */
+static void take_long(struct hauli_runq *q, struct hauli_entry *entry)
+{
+	uintptr_t tagged;
+
+	if (q->shared)
+		hauli_ring_hold(&q->ring);
+	if (entry)
+		append_tagged(&q->longs, entry);
+	tagged = next_long(q);
+	if (q->shared)
+		hauli_ring_release(&q->ring);
+	if (tagged != 0)
+		put_first(q, tagged);
+}
+
+void hauli_runq_take_long(struct hauli_runq *q)
+{
+	struct hauli_entry *left = q->left_long;
+
+	q->left_long = NULL;
+	learn_first(q);
+	take_long(q, left);
+}
+
+void hauli_runq_take_first_long(struct hauli_runq *q)
+{
+	q->first = HAULI_FIRST_ANY;
+	take_long(q, NULL);
+}
+
+void hauli_runq_push_long(struct hauli_runq *q, struct hauli_entry *entry)
+{
+	take_long(q, entry);
 }
 
 static void refill_shared(struct hauli_runq *q)
@@ -272,9 +370,11 @@ struct hauli_entry *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const voi
 	struct hauli_entry *entry = hauli_ring_steal(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
-	if (entry || hauli_u64_owned_get(&b->loose) == 0)
-		return entry;
-	entry = take_loose(b, may);
-	hauli_ring_shut(&q->ring, !is_empty(b));
+	if (!entry && hauli_u64_owned_get(&b->loose) > 0) {
+		entry = take_loose(b, may);
+		hauli_ring_shut(&q->ring, !is_empty(b));
+	}
+	if (!entry && hauli_u64_owned_get(&q->longs.loose) > 0)
+		entry = take_loose(&q->longs, may);
 	return entry;
 }

@@ -11,6 +11,11 @@
  * the rest keeps its order. The stealable entries are counted, so no thief comes if there are only
  * others.
  *
+ * Coroutines that have used up their time (haul_maybe_yield()) wait in a second backlog: the long
+ * ones. One at a time is in the ring, at its front, and its slice ends the batch. Before the next
+ * one goes there the others have a batch, also those that a poll brings meanwhile. So however many
+ * there are, the others wait for one.
+ *
  * Where no thieves come, a spawn finds by one compare that the ring has room: its tail is before
  * `until`. This is set at the end of each batch, from the head, and stays right until the next one:
  * the head only grows, but for one push to the front at a time (lifo_at). If the ring is shut
@@ -41,6 +46,13 @@ struct hauli_backlog {
 	uintptr_t *next; /* where the next entry goes, if it does not begin a block */
 };
 
+/* Of long ones and others. */
+enum hauli_first {
+	HAULI_FIRST_ANY, /* a long one may go to the front */
+	HAULI_FIRST_LONG, /* one is there */
+	HAULI_FIRST_OTHERS, /* it has run, and others are to have a batch */
+};
+
 struct hauli_runq {
 	struct hauli_ring ring; /* shut while the backlog is not empty */
 	uint32_t lifo_at; /* the head right after the last push into the LIFO slot */
@@ -51,8 +63,12 @@ struct hauli_runq {
 	/* By slot of the ring (entry.h), then those that were put off (record.c); NULL: thieves may
 	 * come. Constant */
 	struct hauli_call *calls;
-	struct hauli_backlog backlog;
-	bool shared; /* thieves may come: the backlog is under the ring's guard */
+	struct hauli_backlog backlog, longs;
+	struct hauli_entry *left_long; /* becomes long when the batch is closed */
+	uint32_t long_at; /* where the last long one was put into the ring */
+	uint8_t first; /* enum hauli_first */
+	bool has_long; /* left_long is one, or longs had entries when it was last seen */
+	bool shared; /* thieves may come: the backlogs are under the ring's guard */
 	bool refuses; /* there is no room for spawns */
 };
 
@@ -63,10 +79,17 @@ static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 	return hauli_u64_owned_get(&b->tail) - hauli_u64_owned_get(&b->head);
 }
 
+/* Any thread. The number of long ones that are not in the ring, as above. */
+static inline uint32_t hauli_runq_longs(const struct hauli_runq *q)
+{
+	return (uint32_t)hauli_backlog_depth(&q->longs);
+}
+
 /* Any thread. True if a thief may find coroutines in the ring or the backlog. */
 static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 {
-	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
+	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0 ||
+		hauli_u64_owned_get(&q->longs.loose) > 0;
 }
 
 #define HAULI_LIFO_RUN 3u /* of four pushes that find the LIFO slot empty three take it */
@@ -218,6 +241,7 @@ static inline void hauli_runq_top_up(struct hauli_runq *q)
 		hauli_runq_refill(q);
 }
 
+/* The ring: there may be long ones. */
 static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
 {
 	return hauli_ring_depth(&q->ring) == 0;
@@ -244,6 +268,38 @@ HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
 
+/* Where thieves may come, between two batches: the entry becomes a long one. */
+void hauli_runq_push_long(struct hauli_runq *q, struct hauli_entry *entry);
+
+/* The entry, which runs, becomes a long one when the batch is closed: its context is saved then. */
+static inline void hauli_runq_leave_long(struct hauli_runq *q, struct hauli_entry *entry)
+{
+	q->left_long = entry;
+	q->has_long = true;
+}
+
+/* The part of hauli_runq_close() for long ones. */
+void hauli_runq_take_long(struct hauli_runq *q);
+
+/* The part of hauli_runq_fetch_long() if there may be long ones. */
+void hauli_runq_take_first_long(struct hauli_runq *q);
+
+/* Between two batches: true if a batch would find something, or there are long ones. */
+static inline bool hauli_runq_has_some(const struct hauli_runq *q)
+{
+	return !hauli_runq_is_empty(q) || hauli_unlikely(q->has_long);
+}
+
+/* The ring is empty, after a poll: nobody is to run before the next long one. False: there is
+ * none. */
+static inline bool hauli_runq_fetch_long(struct hauli_runq *q)
+{
+	if (hauli_likely(!q->has_long))
+		return false;
+	hauli_runq_take_first_long(q);
+	return !hauli_runq_is_empty(q);
+}
+
 /* Begins a batch: the next n pops succeed as long as there are coroutines. */
 static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
 {
@@ -262,6 +318,8 @@ static inline void hauli_runq_close(struct hauli_runq *q)
 {
 	hauli_ring_close(&q->ring);
 	hauli_runq_top_up(q);
+	if (hauli_unlikely(q->has_long))
+		hauli_runq_take_long(q);
 	hauli_runq_set_room(q);
 }
 
@@ -270,6 +328,8 @@ static inline void hauli_runq_close_unshared(struct hauli_runq *q)
 {
 	hauli_ring_close_unshared(&q->ring);
 	hauli_runq_top_up(q);
+	if (hauli_unlikely(q->has_long))
+		hauli_runq_take_long(q);
 	hauli_runq_set_room(q);
 }
 

@@ -64,7 +64,8 @@ HAULI_MAY_RACE static bool is_stealable(const struct haul_coro *co)
 	return hauli_coro_state(co) == HAULI_CORO_READY && hauli_coro_queues(co) && !co->pinned;
 }
 
-/* Counts the ready coroutines of v: never too few. */
+/* Counts the ready coroutines of v: never too few, but for one that becomes a long one, for which v
+ * begins a batch and offers what it has. */
 static void count_ready(const struct haul_carrier *v, struct hauli_policy_view *s)
 {
 	const struct hauli_ring *ring = &v->runq.ring;
@@ -83,6 +84,7 @@ static void count_ready(const struct haul_carrier *v, struct hauli_policy_view *
 			s->stealable = true;
 		}
 	} while (hauli_ring_claimed(ring) != claimed && --tries > 0);
+	s->depth += hauli_runq_longs(&v->runq);
 }
 
 static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_view *s)
@@ -256,7 +258,8 @@ void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 									    : HAULI_PATH_NOTIFY;
 	c->spawn.notifies = c->spawn.path == HAULI_PATH_NOTIFY;
 	has_mail = !hauli_inbox_is_empty(&c->mail.inbox);
-	if (hauli_policy_has_spare(hauli_ring_depth(&c->runq.ring), has_mail))
+	if (hauli_policy_has_spare(
+		    hauli_ring_depth(&c->runq.ring) + hauli_runq_longs(&c->runq), has_mail))
 		hauli_steal_offer(c);
 }
 

@@ -101,9 +101,15 @@ static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_s
 	hauli_u64_owned_set(&c->steal.batch_began, batch_began);
 }
 
+static bool slice_goes_on(const struct haul_coro *co)
+{
+	return co->back == HAULI_BACK_SAME || co->back == HAULI_BACK_LATER ||
+		co->back == HAULI_BACK_LONG;
+}
+
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (co->back != HAULI_BACK_SAME && co->back != HAULI_BACK_LATER)
+	if (!slice_goes_on(co))
 		slice_has_ended(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
@@ -112,8 +118,15 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 	case HAULI_BACK_SAME: /* it still counts as stolen, but goes into the queue of its home */
 		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
 		break;
+	case HAULI_BACK_OVER:
+		hauli_coro_set_state(co, HAULI_CORO_READY);
+		hauli_runq_push_long(&c->runq, hauli_entry_of_begun(co));
+		break;
 	case HAULI_BACK_LATER:
 		hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
+		break;
+	case HAULI_BACK_LONG:
+		hauli_runq_push_long(&c->runq, hauli_entry_of_begun(co));
 		break;
 	case HAULI_BACK_SEND:
 		hauli_ready_first(c, co);
@@ -144,7 +157,7 @@ static struct haul_coro *stealable(struct hauli_msg *msg)
 {
 	struct haul_coro *co = coro_of(msg);
 
-	return co->back == HAULI_BACK_YIELD ? co : NULL;
+	return co->back == HAULI_BACK_YIELD || co->back == HAULI_BACK_OVER ? co : NULL;
 }
 
 static const struct hauli_msg_kind back_msg = {handle, stealable};

@@ -53,6 +53,46 @@ void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me)
 	hauli_suspend(c, me, true);
 }
 
+/* When slices begin is not noted, but that of the first in a batch is known, and that of a
+ * coroutine that has ended a long batch before. */
+bool hauli_is_long_slice(const struct haul_carrier *c)
+{
+	uint32_t popped = hauli_ring_popped(&c->runq.ring);
+	uint64_t began;
+
+	if (popped == c->run.gone_on.popped)
+		began = c->run.gone_on.at;
+	else if (popped == c->run.popped + 1)
+		began = hauli_u64_owned_get(&c->steal.batch_began);
+	else
+		return false;
+	return hauli_ticks() - began >= c->run.poll_ticks / 2;
+}
+
+/* Out of line: the carrier may be another one than before, and its thread, too. */
+__attribute__((noinline)) void hauli_slice_goes_on(void)
+{
+	struct haul_carrier *c = hauli_here();
+
+	c->run.gone_on.popped = hauli_ring_popped(&c->runq.ring);
+	c->run.gone_on.at = hauli_ticks();
+}
+
+void hauli_end_long_batch(struct haul_carrier *c, struct haul_coro *me)
+{
+	bool is_long = hauli_is_long_slice(c);
+
+	hauli_ring_close(&c->runq.ring);
+	if (hauli_coro_is_stolen(me)) {
+		hauli_stolen_go_home(c, me, is_long ? HAULI_BACK_OVER : HAULI_BACK_YIELD);
+	} else {
+		if (is_long)
+			hauli_runq_leave_long(&c->runq, hauli_entry_of_begun(me));
+		hauli_suspend(c, me, !is_long);
+	}
+	hauli_slice_goes_on();
+}
+
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
 {
 	me->back = (uint8_t)how;
@@ -77,7 +117,7 @@ struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_cor
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct haul_carrier *home = hauli_coro_home(co);
-	bool yields = co->back == HAULI_BACK_YIELD;
+	bool yields = co->back == HAULI_BACK_YIELD || co->back == HAULI_BACK_OVER;
 
 	/* The message's kind was set by the thief. */
 	if (hauli_mail_send(home, &co->back_msg) && yields)

@@ -16,6 +16,8 @@ enum hauli_back {
 	HAULI_BACK_YIELD,
 	HAULI_BACK_SAME, /* the slice has not ended: it continues at home */
 	HAULI_BACK_LATER, /* the same, behind those that are ready */
+	HAULI_BACK_LONG, /* the same, as a long one (runq.h) */
+	HAULI_BACK_OVER, /* as YIELD, as a long one */
 	/* it continues at home, where it sends in order, with the rank of this slice */
 	HAULI_BACK_SEND,
 	HAULI_BACK_END,
@@ -81,6 +83,15 @@ static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, b
 
 /* Suspends me, which stays ready, and ends the batch: the loop looks whether the round is over. */
 void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me);
+
+/* The same where the batch has lasted too long: me becomes a long one if that is its own time. */
+void hauli_end_long_batch(struct haul_carrier *c, struct haul_coro *me);
+
+/* Owner. True if the coroutine that runs has used most of the time up itself, as far as c knows. */
+bool hauli_is_long_slice(const struct haul_carrier *c);
+
+/* Called by a coroutine that goes on after the end of a long batch. */
+void hauli_slice_goes_on(void);
 
 /* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
  * pinned, and else may be stolen again before this returns. */
