@@ -17,6 +17,7 @@ void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, u
 	c->lately.budget = 1;
 	c->state = SIM_LOOPS;
 	sim_queue_init(&c->ring);
+	sim_queue_init(&c->cut);
 	sim_queue_init(&c->nic);
 	sim_queue_init(&c->stolen_tasks);
 	sim_queue_init(&c->mail);
@@ -42,8 +43,20 @@ static void go_on(struct sim_carrier *c, enum sim_state state, uint64_t after)
 
 void sim_carrier_push(struct sim_carrier *c, struct sim_task *t)
 {
-	sim_queue_push(&c->ring, t);
+	sim_queue_push(t->is_cut ? &c->cut : &c->ring, t);
 	c->pushed++;
+}
+
+/* Between two batches: one whose slice was cut goes first, after others have had a batch. */
+static void take_cut(struct sim_carrier *c)
+{
+	bool has_run = c->cut_has_run;
+
+	c->cut_has_run = false;
+	if (c->cut.length == 0 || has_run)
+		return;
+	sim_queue_push_first(&c->ring, sim_queue_pop(&c->cut));
+	c->cut_has_run = true;
 }
 
 bool sim_carrier_wake(struct sim_carrier *c)
@@ -202,10 +215,13 @@ static void end_slice(struct sim_carrier *c)
 	c->w->counts.slices++;
 	c->w->counts.worked += t->part;
 	t->left -= t->part;
+	t->is_cut = t->left > 0 && !c->w->o->fifo;
 	if (t->left == 0) {
 		t->slices--;
 		t->left = t->service;
 	}
+	if (t->is_cut)
+		c->batch = 0;
 	if (t->remote)
 		send_home(c, t);
 	else if (t->slices > 0)
@@ -232,7 +248,7 @@ static void begin_batch(struct sim_carrier *c)
 		return;
 	if (c->thief.search)
 		hauli_policy_end(&c->thief);
-	if (hauli_policy_has_spare(c->ring.length, has_mail(c)))
+	if (hauli_policy_has_spare(c->ring.length + c->cut.length, has_mail(c)))
 		sim_offer(c);
 }
 
@@ -335,6 +351,10 @@ static void begin_round(struct sim_carrier *c)
 	receive(c);
 	c->ran = 0;
 	c->round_began = now(c);
+	if (c->ring.length == 0) { /* also after a poll */
+		c->cut_has_run = false;
+		take_cut(c);
+	}
 	if (c->ring.length == 0) {
 		end_round(c, false);
 		return;
@@ -350,13 +370,16 @@ static void end_batch(struct sim_carrier *c)
 
 	c->batch_began = 0;
 	receive(c);
+	take_cut(c);
 	spent = now(c) - c->round_began;
 	if (c->ring.length > 0 && c->ran < budget(c) && spent < ROUND) {
 		begin_batch(c);
 		next_in_batch(c);
 		return;
 	}
-	hauli_slices_learn(&c->lately, spent / c->ran, POLL_INTERVAL);
+	/* haul has one time for both. */
+	hauli_slices_learn(
+		&c->lately, spent / c->ran, c->w->o->yield ? c->w->o->yield : POLL_INTERVAL);
 	end_round(c, true);
 }
 

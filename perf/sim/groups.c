@@ -35,7 +35,7 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 	v->w->counts.looks++;
 	v->w->counts.far_looks += far;
 	*s = (struct hauli_policy_view){
-		.depth = v->ring.length < 256 ? v->ring.length : 256,
+		.depth = (v->ring.length < 256 ? v->ring.length : 256) + v->cut.length,
 		.stealable = v->pushed != v->seen,
 		.mail = v->mail.length > 0 || v->notes > v->notes_seen,
 		.began = v->batch_began,
@@ -120,6 +120,8 @@ static struct sim_task *take_one(struct sim_carrier *v, unsigned taken)
 	struct sim_task *t = sim_queue_steal(&v->ring);
 
 	if (!t)
+		t = sim_queue_steal(&v->cut);
+	if (!t)
 		v->seen = v->pushed;
 	if (t || taken > 0)
 		return t;
@@ -145,6 +147,7 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 	v->closed = true;
 	for (n = 0; n < most && (t = take_one(v, n)); n++) {
 		t->remote = t->home != c->id;
+		t->is_cut = false;
 		sim_queue_push(&c->stolen_tasks, t);
 	}
 	w->counts.failed += n == 0;

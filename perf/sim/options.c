@@ -92,6 +92,8 @@ static const struct option {
 		"ns: the same, from another cluster"),
 	OPTION("yield", NUMBER, yield, "0", NULL, 0, 1e9,
 		"ns after which a slice is cut; 0: never"),
+	OPTION("fifo", SWITCH, fifo, NULL, NULL, 0, 0,
+		"what was cut goes behind all others, not to a queue of its own"),
 	OPTION("rescue", NUMBER, rescue, "0", NULL, 0, 1e9,
 		"ns after which a slice is left behind; 0: never"),
 	OPTION("rescue-takes", NUMBER, rescue_takes, "30000", NULL, 0, 1e9,

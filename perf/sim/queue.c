@@ -16,6 +16,15 @@ void sim_queue_push(struct sim_queue *q, struct sim_task *t)
 	q->length++;
 }
 
+void sim_queue_push_first(struct sim_queue *q, struct sim_task *t)
+{
+	t->next = q->first;
+	if (!q->first)
+		q->end = &t->next;
+	q->first = t;
+	q->length++;
+}
+
 static struct sim_task *take(struct sim_queue *q, struct sim_task **at)
 {
 	struct sim_task *t = *at;

@@ -66,6 +66,7 @@ struct sim_opts {
 	uint64_t refill, far_refill; /* added to a stolen slice, in and between clusters */
 	/* Long slices. */
 	uint64_t yield; /* a slice is cut after that; 0: never */
+	bool fifo; /* tasks with a slice that was cut have no queue of their own */
 	uint64_t rescue, rescue_takes; /* a slice is left behind after that, and so much more */
 	uint64_t rescuers; /* spare threads, each with a CPU */
 	bool json;
@@ -86,6 +87,7 @@ struct sim_task {
 	bool source; /* pinned; its slices left are the tasks that it will start */
 	bool remote; /* stolen; its last slice may have ended */
 	bool is_short; /* SIM_BIMODAL */
+	bool is_cut; /* its last slice was cut */
 };
 
 struct sim_queue {
@@ -95,6 +97,7 @@ struct sim_queue {
 
 void sim_queue_init(struct sim_queue *q);
 void sim_queue_push(struct sim_queue *q, struct sim_task *t);
+void sim_queue_push_first(struct sim_queue *q, struct sim_task *t);
 struct sim_task *sim_queue_pop(struct sim_queue *q);
 /* Pops the oldest task that is not a source. */
 struct sim_task *sim_queue_steal(struct sim_queue *q);
@@ -142,6 +145,8 @@ struct sim_carrier {
 	uint64_t debt; /* cost of interrupts not yet charged */
 
 	struct sim_queue ring, nic;
+	struct sim_queue cut; /* tasks whose slice was cut (lib/sched/state/runq.h) */
+	bool cut_has_run; /* the batch began with one of these */
 	struct sim_queue stolen_tasks; /* stolen tasks, until the theft ends */
 	struct sim_queue mail; /* in its inbox: tasks that start or return */
 	unsigned notes, notes_seen; /* of tasks that ended elsewhere; read by thieves */
