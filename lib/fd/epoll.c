@@ -48,9 +48,9 @@ static void epoll_end_all(struct haul_carrier *c)
 	hauli_fds_free(c);
 }
 
-static bool epoll_is_time(const struct haul_carrier *c)
+static uint64_t epoll_look_at(const struct haul_carrier *c)
 {
-	return hauli_ticks() >= hauli_fds_of(c)->look_at;
+	return hauli_fds_of(c)->look_at;
 }
 
 static void count(struct haul_carrier *c, int n)
@@ -158,7 +158,7 @@ static void epoll_sleep(struct haul_carrier *c, uint64_t at)
 }
 
 const struct hauli_fd_kind hauli_fd_epoll = {
-	.sched = {epoll_take, epoll_is_time, epoll_sleep, hauli_fds_wake, epoll_cover, NULL,
+	.sched = {epoll_take, epoll_look_at, epoll_sleep, hauli_fds_wake, epoll_cover, NULL,
 		epoll_end_all},
 	.which = HAUL_FDS_EPOLL,
 	.open = epoll_open,

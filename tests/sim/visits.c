@@ -141,16 +141,17 @@ static bool ask(struct client *c)
 	return client_asks_udp(c, "10.0.0.1", 9, "a datagram that is counted", 26, TRIES);
 }
 
-static int visits(void *unused)
+static int visits(void *poller)
 {
-	/* A poller that spins while coroutines wait for descriptors does not rest (poller.c). */
 	static char *argv[] = {"visits", "--port", "sim:visits", "--ip", "10.0.0.1/24",
-		"--carriers", "2", "--poller", "block", NULL};
+		"--carriers", "2", "--poller", NULL, NULL};
+
+	argv[sizeof(argv) / sizeof(argv[0]) - 2] = poller;
 
 	return haul_visits_main(sizeof(argv) / sizeof(argv[0]) - 1, argv);
 }
 
-static int counts(void)
+static int counts_with(char *poller)
 {
 	const struct clients kind = {
 		.n = CLIENTS, .link = "", .at_most = 10 * HAUL_MS, .ask = ask, .takes = take};
@@ -160,7 +161,7 @@ static int counts(void)
 	haul_sim_net("switch s; link visits s delay=50us");
 	haul_sim_host("redis", redis, NULL);
 	haul_sim_may_die("redis");
-	haul_sim_host("visits", visits, NULL);
+	haul_sim_host("visits", visits, poller);
 	clients_start(&kind);
 	answered = clients_run(TROUBLE, CALM, "visits");
 	haul_sim_kill("redis");
@@ -169,14 +170,26 @@ static int counts(void)
 	return 0;
 }
 
+static int counts(void)
+{
+	return counts_with("block");
+}
+
+static int counts_while_it_spins(void)
+{
+	return counts_with("spin");
+}
+
+/* All but flipped bits: a number has no checksum of its own. */
+#define FAULTS                                                                      \
+	"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,no-mbuf," \
+	"no-stack,slow,stall,late,kill,clock-step,syscall,sometimes"
+
 int main(int argc, char **argv)
 {
 	static const struct haul_sim_test tests[] = {
-		/* All but flipped bits: a number has no checksum of its own. */
-		{"counts", counts,
-			"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,no-mbuf,"
-			"no-stack,slow,stall,late,kill,clock-step,syscall,sometimes",
-			0},
+		{"counts", counts, FAULTS, 0},
+		{"counts_while_it_spins", counts_while_it_spins, FAULTS, 0},
 		{NULL, NULL, NULL, 0},
 	};
 

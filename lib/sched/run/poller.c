@@ -102,9 +102,11 @@ static inline void cycle_simulated(struct haul_carrier *c, bool had_io)
 
 	if (had_io || is_needed(c)) {
 		p->acted = true;
-	} else if (p->only_spins && c->fds.waits == 0) {
+	} else if (p->only_spins && (c->fds.waits == 0 || hauli_fds_are_unseen(&c->fds))) {
 		if (hauli_searches(c) && c->steal.thief.nap_until < until)
 			until = c->steal.thief.nap_until;
+		if (c->fds.waits > 0 && c->fds.kind->look_at(c) < until)
+			until = c->fds.kind->look_at(c);
 		hauli_sim_rest(until, p->acted);
 		p->acted = false;
 	} else {

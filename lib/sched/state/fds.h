@@ -18,9 +18,9 @@ struct hauli_fds_kind {
 	/* Tells the kernel what is new, and makes coroutines ready whose calls can go on: a bounded
 	 * number. True: there were some. */
 	bool (*take)(struct haul_carrier *c);
-	/* NULL: memory tells whether take() has something to do. Else true if it is time to call it
-	 * and see. */
-	bool (*is_time)(const struct haul_carrier *c);
+	/* NULL: memory tells whether take() has something to do. Else when to call it and see, in
+	 * ticks. */
+	uint64_t (*look_at)(const struct haul_carrier *c);
 	/* Blocks until take() has something to do, wake() is called, or the time `at`, in ticks;
 	 * HAULI_NEVER: without a limit. */
 	void (*wait)(struct haul_carrier *c, uint64_t at);
@@ -59,13 +59,13 @@ static inline bool hauli_fds_are_due(
 	if (hauli_likely(!f->tells && hauli_u32_seen_get(f->tail) == f->head &&
 		    !(hauli_u32_seen_get(f->flags) & f->mask)))
 		return false;
-	return !f->kind->is_time || f->kind->is_time(c);
+	return !f->kind->look_at || hauli_ticks() >= f->kind->look_at(c);
 }
 
 /* True if calls wait, and only a system call tells whether they can go on. */
 static inline bool hauli_fds_are_unseen(const struct hauli_carrier_fds *f)
 {
-	return f->waits > 0 && f->kind->is_time;
+	return f->waits > 0 && f->kind->look_at;
 }
 
 #endif
