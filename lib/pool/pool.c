@@ -48,7 +48,7 @@ static struct {
 	unsigned runtimes;
 	uint16_t carriers[HAULI_CPUS_MOST];
 	struct hauli_completion all_ended; /* set by the last thread if the pool is closed */
-} pool;
+} own;
 
 /* hauli_forks when the pool was made. Written under the lock of the process, when no other thread
  * uses the pool. */
@@ -61,25 +61,25 @@ static bool is_copy(void)
 
 static void apply_opts(const struct haul_offload_opts *opts)
 {
-	pool.pool.most_threads = opts->threads ? opts->threads : DEFAULT_THREADS;
-	pool.pool.most_queued = opts->queue ? opts->queue : DEFAULT_QUEUE;
-	pool.pool.idle_ns = opts->idle_ns ? opts->idle_ns : DEFAULT_IDLE_NS;
+	own.pool.most_threads = opts->threads ? opts->threads : DEFAULT_THREADS;
+	own.pool.most_queued = opts->queue ? opts->queue : DEFAULT_QUEUE;
+	own.pool.idle_ns = opts->idle_ns ? opts->idle_ns : DEFAULT_IDLE_NS;
 }
 
 /* Under the lock of the process. The child of a fork() keeps the limits. */
 static void begin(void)
 {
 	static const struct haul_offload_opts defaults;
-	struct hauli_pool old = pool.pool;
+	struct hauli_pool old = own.pool;
 
 	if (is_copy()) {
-		memset(&pool, 0, sizeof(pool));
-		pool.pool.most_threads = old.most_threads;
-		pool.pool.most_queued = old.most_queued;
-		pool.pool.idle_ns = old.idle_ns;
+		memset(&own, 0, sizeof(own));
+		own.pool.most_threads = old.most_threads;
+		own.pool.most_queued = old.most_queued;
+		own.pool.idle_ns = old.idle_ns;
 		forks_at_begin = hauli_forks;
 	}
-	if (pool.pool.most_threads == 0)
+	if (own.pool.most_threads == 0)
 		apply_opts(&defaults);
 }
 
@@ -87,9 +87,9 @@ static struct hauli_free_cpus current_cpus(void)
 {
 	struct hauli_free_cpus cpus;
 
-	hauli_pool_lock(&pool.pool);
-	cpus = pool.cpus;
-	hauli_pool_unlock(&pool.pool);
+	hauli_pool_lock(&own.pool);
+	cpus = own.cpus;
+	hauli_pool_unlock(&own.pool);
 	return cpus;
 }
 
@@ -98,7 +98,7 @@ static int start_thread(struct hauli_job *first);
 static void start_reserve(void)
 {
 	if (start_thread(NULL))
-		(void)hauli_pool_not_started(&pool.pool, true);
+		(void)hauli_pool_not_started(&own.pool, true);
 }
 
 static void move(void)
@@ -114,17 +114,17 @@ static void leave(void)
 	pthread_t before;
 	bool joins, last;
 
-	hauli_pool_lock(&pool.pool);
-	before = pool.ended;
-	joins = pool.has_ended;
-	pool.ended = pthread_self();
-	pool.has_ended = true;
-	last = --pool.pool.born == 0 && pool.pool.closed;
-	hauli_pool_unlock(&pool.pool);
+	hauli_pool_lock(&own.pool);
+	before = own.ended;
+	joins = own.has_ended;
+	own.ended = pthread_self();
+	own.has_ended = true;
+	last = --own.pool.born == 0 && own.pool.closed;
+	hauli_pool_unlock(&own.pool);
 	if (joins)
 		pthread_join(before, NULL);
 	if (last)
-		hauli_completion_set(&pool.all_ended);
+		hauli_completion_set(&own.all_ended);
 }
 
 static void *work(void *first)
@@ -133,13 +133,13 @@ static void *work(void *first)
 
 	pthread_setname_np(pthread_self(), "offload");
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
-	hauli_worker_begin(&pool.pool, &w, first);
-	while (hauli_worker_next(&pool.pool, &w)) {
+	hauli_worker_begin(&own.pool, &w, first);
+	while (hauli_worker_next(&own.pool, &w)) {
 		if (w.starts)
 			start_reserve();
 		if (w.moves)
 			move();
-		hauli_worker_run(&pool.pool, &w);
+		hauli_worker_run(&own.pool, &w);
 	}
 	leave();
 	return NULL;
@@ -199,14 +199,14 @@ static void fail_orphans(void)
 {
 	struct hauli_job *job;
 
-	while ((job = hauli_pool_take_orphan(&pool.pool)) != NULL)
+	while ((job = hauli_pool_take_orphan(&own.pool)) != NULL)
 		job->end(job, -ENOMEM);
 }
 
 static int submit_to_others(struct hauli_job *job, bool at_once)
 {
-	if (!hauli_pool_not_started(&pool.pool, false))
-		return hauli_pool_put(&pool.pool, job, at_once, false);
+	if (!hauli_pool_not_started(&own.pool, false))
+		return hauli_pool_put(&own.pool, job, at_once, false);
 	fail_orphans();
 	return -ENOMEM;
 }
@@ -217,7 +217,7 @@ int hauli_pool_submit(struct hauli_job *job, bool at_once)
 
 	if (is_copy())
 		return -EPERM;
-	how = hauli_pool_put(&pool.pool, job, at_once, true);
+	how = hauli_pool_put(&own.pool, job, at_once, true);
 	if (how != HAULI_JOB_STARTS)
 		return how;
 	return start_thread(job) == 0 ? HAULI_JOB_GIVEN : submit_to_others(job, at_once);
@@ -225,13 +225,13 @@ int hauli_pool_submit(struct hauli_job *job, bool at_once)
 
 bool hauli_pool_take_back(struct hauli_job *job)
 {
-	return hauli_pool_withdraw(&pool.pool, job);
+	return hauli_pool_withdraw(&own.pool, job);
 }
 
 bool hauli_pool_is_at_rest(unsigned *threads)
 {
 	*threads = 0;
-	return is_copy() || hauli_pool_rests(&pool.pool, threads);
+	return is_copy() || hauli_pool_rests(&own.pool, threads);
 }
 
 /* Under the lock of the process. If the CPUs cannot be found, workers stay where they are. */
@@ -239,18 +239,18 @@ static void find_cpus(void)
 {
 	struct hauli_free_cpus cpus;
 
-	if (hauli_free_cpus_find(&cpus, pool.carriers) != 0)
+	if (hauli_free_cpus_find(&cpus, own.carriers) != 0)
 		return;
-	hauli_pool_lock(&pool.pool);
-	pool.cpus = cpus;
-	pool.pool.version++;
-	hauli_pool_unlock(&pool.pool);
+	hauli_pool_lock(&own.pool);
+	own.cpus = cpus;
+	own.pool.version++;
+	hauli_pool_unlock(&own.pool);
 }
 
 static void count(const struct hauli_pool_user *user, int by)
 {
 	for (unsigned i = 0; i < user->n; i++)
-		pool.carriers[user->cpus[i]] += (uint16_t)by;
+		own.carriers[user->cpus[i]] += (uint16_t)by;
 }
 
 int hauli_pool_hold(struct hauli_pool_user **user, const struct haul_place *places, unsigned n)
@@ -264,7 +264,7 @@ int hauli_pool_hold(struct hauli_pool_user **user, const struct haul_place *plac
 			u->cpus[u->n++] = (unsigned)places[i].cpu;
 	hauli_process_lock();
 	begin();
-	pool.runtimes++;
+	own.runtimes++;
 	count(u, 1);
 	find_cpus();
 	hauli_process_unlock();
@@ -278,26 +278,26 @@ static void close_pool(void)
 	struct hauli_worker *idle;
 	bool gone;
 
-	hauli_completion_init(&pool.all_ended);
-	hauli_pool_lock(&pool.pool);
-	pool.pool.closed = true;
-	idle = hauli_pool_retire(&pool.pool, 0);
-	gone = pool.pool.born == 0;
-	hauli_pool_unlock(&pool.pool);
+	hauli_completion_init(&own.all_ended);
+	hauli_pool_lock(&own.pool);
+	own.pool.closed = true;
+	idle = hauli_pool_retire(&own.pool, 0);
+	gone = own.pool.born == 0;
+	hauli_pool_unlock(&own.pool);
 	hauli_pool_wake(idle);
 	if (!gone)
-		hauli_completion_wait(&pool.all_ended);
-	if (pool.has_ended)
-		pthread_join(pool.ended, NULL);
-	pool.has_ended = false;
-	pool.pool.closed = false;
+		hauli_completion_wait(&own.all_ended);
+	if (own.has_ended)
+		pthread_join(own.ended, NULL);
+	own.has_ended = false;
+	own.pool.closed = false;
 }
 
 void hauli_pool_release(struct hauli_pool_user *user)
 {
 	hauli_process_lock();
 	count(user, -1);
-	if (--pool.runtimes == 0)
+	if (--own.runtimes == 0)
 		close_pool();
 	else
 		find_cpus();
@@ -313,10 +313,10 @@ int hauli_pool_set(const struct haul_offload_opts *opts)
 		return -EINVAL;
 	hauli_process_lock();
 	begin();
-	hauli_pool_lock(&pool.pool);
+	hauli_pool_lock(&own.pool);
 	apply_opts(opts);
-	idle = hauli_pool_retire(&pool.pool, pool.pool.most_threads);
-	hauli_pool_unlock(&pool.pool);
+	idle = hauli_pool_retire(&own.pool, own.pool.most_threads);
+	hauli_pool_unlock(&own.pool);
 	hauli_process_unlock();
 	hauli_pool_wake(idle);
 	return 0;
@@ -327,15 +327,15 @@ void hauli_pool_get_stats(struct haul_offload_stats *st)
 	*st = (struct haul_offload_stats){.threads = 0};
 	if (is_copy())
 		return;
-	hauli_pool_lock(&pool.pool);
+	hauli_pool_lock(&own.pool);
 	*st = (struct haul_offload_stats){
-		.threads = pool.pool.threads,
-		.queued = pool.pool.queued,
-		.running = pool.pool.running,
-		.done = pool.pool.done,
-		.refused = pool.pool.refused,
-		.withdrawn = pool.pool.withdrawn,
-		.queue_ns_max = pool.pool.longest_ns,
+		.threads = own.pool.threads,
+		.queued = own.pool.queued,
+		.running = own.pool.running,
+		.done = own.pool.done,
+		.refused = own.pool.refused,
+		.withdrawn = own.pool.withdrawn,
+		.queue_ns_max = own.pool.longest_ns,
 	};
-	hauli_pool_unlock(&pool.pool);
+	hauli_pool_unlock(&own.pool);
 }
