@@ -115,8 +115,8 @@ static void clear_away(unsigned host)
 	}
 	hauli_simnet_detach_host(host);
 	hauli_simnet_free_host(host);
-	if (hauli_sim_forget_runtimes(host))
-		hauli_sim_memory_free(host);
+	hauli_sim_forget_runtimes(host);
+	hauli_sim_memory_free(host);
 	hauli_sim_host_forget(host);
 }
 

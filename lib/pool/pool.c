@@ -24,7 +24,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/assert.h"
 #include "base/forks.h"
+#include "base/simulated.h"
 #include "topo/free_cpus.h"
 
 #define DEFAULT_THREADS 64
@@ -37,7 +39,7 @@ struct hauli_pool_user {
 	unsigned cpus[]; /* with carriers */
 };
 
-static struct {
+struct process {
 	struct hauli_pool pool;
 	/* under the pool's lock */
 	struct hauli_free_cpus cpus;
@@ -48,7 +50,23 @@ static struct {
 	unsigned runtimes;
 	uint16_t carriers[HAULI_CPUS_MOST];
 	struct hauli_completion all_ended; /* set by the last thread if the pool is closed */
-} own;
+};
+
+#if HAULI_SIM
+/* In a simulation each host has its own: its threads and its memory go with the host. */
+static struct process *of_host(void)
+{
+	void **at = hauli_sim_pool();
+
+	if (!*at)
+		*at = calloc(1, sizeof(struct process));
+	HAUL_BUG_ON(!*at);
+	return *at;
+}
+#define own (*of_host())
+#else
+static struct process own;
+#endif
 
 /* hauli_forks when the pool was made. Written under the lock of the process, when no other thread
  * uses the pool. */

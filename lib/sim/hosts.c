@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "coro/overflow.h"
-#include "pool/pool.h"
 #include "sched/state/runtime.h"
 #include "trace/timelines.h"
 
@@ -25,15 +24,13 @@ static struct haul_runtime *runtime_of(unsigned host)
 	return found;
 }
 
-bool hauli_sim_forget_runtimes(unsigned host)
+void hauli_sim_forget_runtimes(unsigned host)
 {
 	struct haul_runtime *rt;
-	unsigned threads;
 
 	while ((rt = runtime_of(host))) {
 		hauli_runtime_delist(rt);
 		hauli_overflow_remove(rt->stacks);
 		hauli_timelines_destroy(rt->timelines);
 	}
-	return hauli_pool_is_at_rest(&threads); /* jobs are in memory of who waits for them */
 }

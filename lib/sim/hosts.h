@@ -9,8 +9,8 @@
 bool hauli_sim_memory_has(unsigned host, const void *at);
 void hauli_sim_memory_free(unsigned host);
 
-/* The runtimes of a host that was killed are no longer known. True: nothing of haul's refers to the
- * host's memory any more. */
-bool hauli_sim_forget_runtimes(unsigned host);
+/* The runtimes of a host that was killed are no longer known: nothing of haul's refers to the
+ * memory of the host any more. */
+void hauli_sim_forget_runtimes(unsigned host);
 
 #endif

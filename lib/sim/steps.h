@@ -34,6 +34,8 @@ void hauli_sim_keep_timelines(void *first, unsigned n);
 _Bool hauli_sim_is_on(void);
 /* An allocation is to fail. */
 _Bool hauli_sim_no_memory(void);
+/* A word of the calling thread's host, NULL at first; outside of a simulation, of the process. */
+void **hauli_sim_pool(void);
 /* The thread's waits are no reason to let time pass. */
 void hauli_sim_background(void);
 

@@ -55,6 +55,7 @@ struct hauli_sim_hosts {
 		struct hauli_sim_thread *resting, *threads;
 		uint64_t acts; /* that those who rest may want to see */
 		uint64_t signals; /* that were sent and not taken, a bit of each */
+		void *pool; /* for offloaded calls, in the host's memory */
 		unsigned next_free;
 	} * all;
 	unsigned n, free; /* free: the first number that may be given again; 0: none */

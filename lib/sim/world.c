@@ -386,6 +386,13 @@ void hauli_sim_pause(void)
 	hauli_sim_yield();
 }
 
+void **hauli_sim_pool(void)
+{
+	static void *of_process;
+
+	return is_on ? &hauli_world.hosts.all[hauli_world.current->host].pool : &of_process;
+}
+
 void hauli_sim_rest(uint64_t until, int has_acted)
 {
 	struct hauli_sim_thread *me = hauli_world.current;
