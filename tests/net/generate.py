@@ -128,7 +128,8 @@ def is_whole(r, sent=None, others=False):
     g = r.json["generator"]
     return (r.rc == 0 and g["sent"] == g["received"] == g["from_intended"]["count"] ==
             g["from_sending"]["count"] > 0 and g["lost"] == g["reordered"] == g["duplicated"] ==
-            g["foreign"] == 0 and (others or g["unstamped"] == 0) and (sent is None or g["sent"] == sent) and
+            g["foreign"] == 0 and (others or g["unstamped"] == 0) and
+            (sent is None or g["sent"] == sent) and
             g["from_intended"]["p50_ns"] <= g["from_intended"]["p99_ns"] <=
             g["from_intended"]["max_ns"] and not g["worst_flows"])
 
