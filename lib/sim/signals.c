@@ -3,7 +3,9 @@
  * threads, for signals that a thread sends to another: of these the handlers run. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/real.h"
 #include "sim/state.h"
@@ -118,4 +120,13 @@ HAULI_SIM_REPLACED int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	return hauli_sim_is_on() ? wait_for(set, info, HAULI_NEVER)
 				 : HAULI_SIM_REAL(sigwaitinfo)(set, info);
+}
+
+/* To the process, which each host is on its own; others are not simulated. */
+HAULI_SIM_REPLACED int kill(pid_t pid, int sig)
+{
+	if (!hauli_sim_is_on() || pid != getpid() || sig <= 0 || sig >= SIGNALS || sig == SIGKILL)
+		return HAULI_SIM_REAL(kill)(pid, sig);
+	hauli_sim_host_signal(hauli_sim_host(), sig);
+	return 0;
 }

@@ -71,7 +71,8 @@ HAUL_API int haul_sim_wait(const char *name);
  */
 HAUL_API void haul_sim_kill(const char *name);
 /* As kill(2) to the process that the host is: a thread that waits by sigtimedwait() or
- * sigwaitinfo() takes it, as that of haul-app's programs does. Handlers of signals do not run. */
+ * sigwaitinfo() takes it, as that of haul-app's programs does. Handlers of signals do not run. A
+ * host's own kill(getpid(), sig) does the same. */
 HAUL_API void haul_sim_signal(const char *name, int sig);
 /*
  * From now on the fault "kill" may strike a host, which then starts again a while later. Its
