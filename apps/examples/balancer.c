@@ -2,6 +2,7 @@
 /* balancer: spreads the clients of a UDP service over its servers. A coroutine for each client has
  * a flow to a server; one for each server asks whether it is up. */
 #include <err.h>
+#include <errno.h>
 
 #include <rte_jhash.h>
 
@@ -70,12 +71,14 @@ static void *check(void *arg)
 	char reply[64], text[HAUL_ADDR_TEXT];
 
 	for (uint64_t at = haul_in(0); haul_sleep_until(at) == 0; at += CHECK_NS) {
-		bool up = haul_request(host, &s->addr, PORT, "up?", 3, reply, sizeof(reply), NULL,
-				  at + CHECK_NS) >= 0;
+		int n = haul_request(
+			host, &s->addr, PORT, "up?", 3, reply, sizeof(reply), NULL, at + CHECK_NS);
 
-		if (up == haul_event_is_set(&s->down))
-			warnx("%s is %s", haul_addr_text(&s->addr, text), up ? "up" : "down");
-		(up ? haul_event_reset : haul_event_set)(&s->down);
+		if (n == -ECANCELED)
+			break; /* the program ends */
+		if ((n < 0) != haul_event_is_set(&s->down))
+			warnx("%s is %s", haul_addr_text(&s->addr, text), n < 0 ? "down" : "up");
+		(n < 0 ? haul_event_set : haul_event_reset)(&s->down);
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@ import netns
 import outside
 from tap import Tap
 
-LINES = {"echo": 60, "toptalkers": 80, "l2switch": 120, "visits": 130, "balancer": 119,
+LINES = {"echo": 60, "toptalkers": 80, "l2switch": 120, "visits": 130, "balancer": 122,
          "pinger": 119}
 
 
