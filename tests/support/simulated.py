@@ -7,7 +7,8 @@ import subprocess
 import threading
 
 # A run takes from milliseconds to a second; so many find what is broken.
-SEEDS = {'dns': 6, 'echo': 4, 'fwd': 6, 'flows': 8, 'net_faults': 12, 'offload': 100, 'soak': 20}
+SEEDS = {'balancer': 6, 'dns': 6, 'echo': 4, 'fwd': 6, 'flows': 8, 'net_faults': 12, 'offload': 100,
+         'pinger': 4, 'soak': 20, 'toptalkers': 20}
 SEEDS_OF_OTHERS = 40
 FIRST = 20786000000  # the same each day, or a row would fail on some
 ARGUMENTS = {'flows': ['--test', 'in-order', '--test', 'no-memory', '--test', 'calm']}
