@@ -48,7 +48,7 @@ from progress import Progress, cores, name, weights
 LOGS = ["testlog", "testlog-beside"]
 LOG_AGAIN = "testlog-again"
 AGAIN = 3  # programs that get a second try: more have a cause in common
-AGAIN_SUITES = {"net", "unit"}
+AGAIN_SUITES = {"machine", "net", "unit"}
 SAID = 12  # lines of a failed test at the end
 AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).

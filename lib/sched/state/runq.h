@@ -46,7 +46,7 @@ struct hauli_backlog {
 	uintptr_t *next; /* where the next entry goes, if it does not begin a block */
 };
 
-/* Of long ones and others. */
+/* Who is first in the next batch, of long ones and others. */
 enum hauli_first {
 	HAULI_FIRST_ANY, /* a long one may go to the front */
 	HAULI_FIRST_LONG, /* one is there */
