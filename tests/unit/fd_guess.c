@@ -3,6 +3,7 @@
  * had tried first. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,8 +47,8 @@ static ssize_t receive(uint64_t deadline)
 	return haul_fd_recv(pair[0], buf, sizeof(buf), 0, deadline);
 }
 
-static unsigned asked, sent;
-static bool learnt;
+static atomic_uint asked, sent; /* by thieves, perhaps, as the next */
+static atomic_bool learnt;
 
 /* A byte for each read, once it most likely waits. */
 static void *send_late(void *arg)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -233,7 +234,7 @@ START_TEST(a_close_leaves_other_files_alone)
 }
 END_TEST
 
-static bool has_got, has_room;
+static atomic_bool has_got, has_room; /* by thieves, perhaps */
 
 static void *get(void *arg)
 {
