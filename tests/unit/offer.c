@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "sched/state/carrier.h"
+#include "sched/steal/stolen.h"
+#include "sched/wait/suspend.h"
 #include "support/runtime.h"
 #include "support/suite.h"
+#include "support/timeline_check.h"
 
 static struct haul_runtime *rt;
 static atomic_bool done;
 static atomic_uint others; /* that have run */
 static struct haul_coro *computing;
+static unsigned trace_events; /* 0: no timeline */
 
 static void start(unsigned carriers, uint64_t poll_interval_ns, enum haul_steal steal)
 {
@@ -20,11 +24,12 @@ static void start(unsigned carriers, uint64_t poll_interval_ns, enum haul_steal 
 	char why[256];
 
 	ck_assert_int_eq(haul_plan_create(&plan, &opts, why, sizeof(why)), 0);
-	ck_assert_int_eq(
-		haul_start(&rt,
-			&(struct haul_runtime_opts){
-				.plan = plan, .poll_interval_ns = poll_interval_ns, .steal = steal},
-			NULL, 0),
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){.plan = plan,
+					 .poll_interval_ns = poll_interval_ns,
+					 .steal = steal,
+					 .trace_events = trace_events},
+				 NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 	done = false;
@@ -201,6 +206,42 @@ START_TEST(stolen_ones_offer_too)
 }
 END_TEST
 
+static void *comes_home(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	hauli_stolen_mark(c->current);
+	hauli_ring_close(&c->runq.ring);
+	hauli_stolen_go_home(c, c->current, HAULI_BACK_OVER);
+	return haul_self();
+}
+
+/* As one that yields on a thief before its time is over. */
+START_TEST(a_timeline_tells_that_a_long_one_is_home)
+{
+	struct timeline_file *f;
+	unsigned ready = 0;
+	void *co;
+
+	if (!HAUL_STEALING)
+		return;
+	trace_events = 1 << 12;
+	start(2, 0, HAUL_STEAL_GLOBAL);
+	trace_events = 0;
+	ck_assert_int_eq(haul_carrier_set_stealing(haul_carrier(rt, 1), false), 0);
+	co = run_on(rt, 0, comes_home, NULL);
+	f = timeline_take();
+	for (uint64_t i = 0; i < f->rings[0].n; i++) {
+		const struct timeline_event *e = &f->rings[0].events[i];
+
+		ready += e->kind == HAUL_TRACE_READY && e->value == (uintptr_t)co;
+	}
+	ck_assert_uint_eq(ready, 1);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
 #define INTERVAL (200 * HAUL_MS) /* longer than a busy machine takes a CPU away */
 
 static void *holds_its_carrier(void *arg)
@@ -313,4 +354,5 @@ END_TEST
 SUITE_MAIN("offer", {a_ready_coroutine_has_its_turn, 1}, {so_has_one_that_another_thread_spawns, 1},
 	{so_has_a_timer, 1}, {so_has_the_poller, 1}, {a_cancel_ends_a_computation, 1},
 	{a_short_computation_keeps_its_carrier, 1}, {stolen_ones_offer_too, 1},
-	{one_behind_a_long_one_is_not_long, 1}, {others_wait_for_one_that_computes, 1})
+	{a_timeline_tells_that_a_long_one_is_home, 1}, {one_behind_a_long_one_is_not_long, 1},
+	{others_wait_for_one_that_computes, 1})

@@ -118,13 +118,13 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 	case HAULI_BACK_SAME: /* it still counts as stolen, but goes into the queue of its home */
 		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
 		break;
-	case HAULI_BACK_OVER:
-		hauli_coro_set_state(co, HAULI_CORO_READY);
-		hauli_runq_push_long(&c->runq, hauli_entry_of_begun(co));
-		break;
 	case HAULI_BACK_LATER:
 		hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
 		break;
+	case HAULI_BACK_OVER:
+		hauli_traced_ready(c, co);
+		hauli_coro_set_state(co, HAULI_CORO_READY);
+		__attribute__((fallthrough));
 	case HAULI_BACK_LONG:
 		hauli_runq_push_long(&c->runq, hauli_entry_of_begun(co));
 		break;
