@@ -28,7 +28,7 @@ MUTATIONS = [
     ('unit/runq_long', 'lib/sched/state/runq.c', 'thieves do not take long ones',
      'if (!entry && hauli_u64_owned_get(&q->longs.loose) > 0)', 'if (0)'),
     ('unit/runq_long', 'lib/sched/state/runq.c', 'a pinned long one is for all',
-     'if (is_loose(tagged) || !q->shared)', 'if (1)'),
+     'if (is_loose(tagged)) hauli_runq_push_first(', 'if (1)\n\t\thauli_runq_push_first('),
     ('unit/offer', 'lib/sched/wait/suspend.c', 'long slices go behind the others',
      'return hauli_ticks() - began >= c->run.poll_ticks / 2;', 'return false;'),
     ('unit/offer', 'lib/sched/wait/suspend.c', 'time that others have used counts',

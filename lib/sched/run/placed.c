@@ -57,8 +57,6 @@ static __attribute__((noinline)) void give(uint64_t now, uint64_t due)
  */
 static void end_slice(struct haul_carrier *c, struct haul_coro *me)
 {
-	bool is_long = hauli_is_long_slice(c);
-
 	if (!hauli_coro_is_stolen(me)) {
 		if (!hauli_steals(c) || !hauli_order_leave_behind(c, me)) {
 			hauli_end_long_batch(c, me);
@@ -67,7 +65,7 @@ static void end_slice(struct haul_carrier *c, struct haul_coro *me)
 		hauli_stolen_mark(me);
 	}
 	hauli_ring_close(&c->runq.ring);
-	hauli_stolen_go_home(c, me, is_long ? HAULI_BACK_LONG : HAULI_BACK_LATER);
+	hauli_stolen_go_home(c, me, hauli_is_long_slice(c) ? HAULI_BACK_LONG : HAULI_BACK_LATER);
 	hauli_slice_goes_on();
 }
 

@@ -204,7 +204,7 @@ static uintptr_t pop(struct hauli_backlog *b)
 	return tagged;
 }
 
-/* At the end of a batch: whose turn is it? */
+/* At the end of a batch. */
 static void learn_first(struct hauli_runq *q)
 {
 	const struct hauli_ring *r = &q->ring;
@@ -230,7 +230,7 @@ static uintptr_t next_long(struct hauli_runq *q)
 
 static void put_first(struct hauli_runq *q, uintptr_t tagged)
 {
-	if (is_loose(tagged) || !q->shared)
+	if (is_loose(tagged))
 		hauli_runq_push_first(q, entry_of(tagged));
 	else
 		hauli_runq_push_pinned(q, entry_of(tagged), hauli_runq_push_first);
@@ -239,8 +239,7 @@ static void put_first(struct hauli_runq *q, uintptr_t tagged)
 	q->first = HAULI_FIRST_LONG;
 }
 
-/* entry, which becomes long, is behind the others. May be NULL. */
-static void take_long(struct hauli_runq *q, struct hauli_entry *entry)
+void hauli_runq_push_long(struct hauli_runq *q, struct hauli_entry *entry)
 {
 	uintptr_t tagged;
 
@@ -261,18 +260,13 @@ void hauli_runq_take_long(struct hauli_runq *q)
 
 	q->left_long = NULL;
 	learn_first(q);
-	take_long(q, left);
+	hauli_runq_push_long(q, left);
 }
 
 void hauli_runq_take_first_long(struct hauli_runq *q)
 {
 	q->first = HAULI_FIRST_ANY;
-	take_long(q, NULL);
-}
-
-void hauli_runq_push_long(struct hauli_runq *q, struct hauli_entry *entry)
-{
-	take_long(q, entry);
+	hauli_runq_push_long(q, NULL);
 }
 
 static void refill_shared(struct hauli_runq *q)

@@ -46,7 +46,7 @@ struct hauli_backlog {
 	uintptr_t *next; /* where the next entry goes, if it does not begin a block */
 };
 
-/* Who is first in the next batch, of long ones and others. */
+/* Whether the owner begins its next batch with a long one or with the others. */
 enum hauli_first {
 	HAULI_FIRST_ANY, /* a long one may go to the front */
 	HAULI_FIRST_LONG, /* one is there */
@@ -268,7 +268,8 @@ HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
 
-/* Where thieves may come, between two batches: the entry becomes a long one. */
+/* Owner, between two batches. The entry, which may be NULL, becomes a long one behind the others;
+ * then the oldest goes to the front, if a long one may. */
 void hauli_runq_push_long(struct hauli_runq *q, struct hauli_entry *entry);
 
 /* The entry, which runs, becomes a long one when the batch is closed: its context is saved then. */
