@@ -249,14 +249,8 @@ static void serve(struct haul_rx *rx, struct rte_mbuf *mbuf)
 static __attribute__((noreturn)) int server(void *arg)
 {
 	struct server *s = arg;
-	char name[16], address[32];
-	const struct haul_sim_node_opts opts = {.name = name,
-		.address = address,
-		.io = {.on_packet = serve, .arg = s, .policy = {.how = HAUL_POLL_BLOCK}}};
 
-	snprintf(name, sizeof(name), "s%u", s->number);
-	snprintf(address, sizeof(address), "10.0.0.%u/24", 11 + s->number);
-	haul_sim_node_start(&s->node, &opts);
+	numbered_node_start(&s->node, 's', s->number, 11 + s->number, serve, s);
 	for (;;)
 		sleep(1000); /* simulated, until it is killed */
 }
@@ -386,10 +380,7 @@ int main(int argc, char **argv)
 	static const struct haul_sim_test tests[] = {
 		/* A host that starts without memory or descriptors does not start; and of flipped
 		 * bits the example's datagrams know nothing. */
-		{"balance", balance,
-			"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,no-mbuf,"
-			"slow,stall,late,kill,clock-step",
-			0},
+		{"balance", balance, NETWORKS_FAULTS, 0},
 		{NULL, NULL, NULL, 0},
 	};
 

@@ -134,21 +134,29 @@ static void *questions(void *arg)
 	return NULL;
 }
 
+void numbered_node_start(struct haul_sim_node **node, char letter, unsigned number, unsigned last,
+	haul_packet_fn *on_packet, void *arg)
+{
+	char name[16], address[32];
+	const struct haul_sim_node_opts opts = {.name = name,
+		.address = address,
+		.io = {.on_packet = on_packet, .arg = arg, .policy = {.how = HAUL_POLL_BLOCK}}};
+
+	snprintf(name, sizeof(name), "%c%u", letter, number);
+	snprintf(address, sizeof(address), "10.0.0.%u/24", last);
+	haul_sim_node_start(node, &opts);
+}
+
 static int client(void *arg)
 {
 	struct client *c = arg;
-	char name[16], address[32], err[128];
-	const struct haul_sim_node_opts opts = {.name = name,
-		.address = address,
-		.io = {.on_packet = handle, .arg = c, .policy = {.how = HAUL_POLL_BLOCK}}};
+	char address[32], err[128];
 	struct haul_coro *co;
 
-	snprintf(name, sizeof(name), "c%u", c->number);
-	snprintf(address, sizeof(address), "10.0.0.%u/24", 100 + c->number);
-	haul_sim_node_start(&c->node, &opts);
+	numbered_node_start(&c->node, 'c', c->number, 100 + c->number, handle, c);
 	snprintf(address, sizeof(address), "fd00::%u/64", 100 + c->number);
 	if (haul_host_add_address(c->node->host, 0, address, err, sizeof(err)) != 0)
-		haul_sim_fail("%s: %s", name, err);
+		haul_sim_fail("c%u: %s", c->number, err);
 	if (haul_spawn_on(haul_carrier(c->node->rt, 0), &co, questions, c, NULL) == 0)
 		haul_join(co, NULL, HAUL_FOREVER);
 	return haul_sim_node_stop(c->node);

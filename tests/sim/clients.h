@@ -43,6 +43,10 @@ bool clients_are_still(void);
 /* Sends payload, and waits for c->came for up to two seconds; so often. */
 bool client_asks_udp(struct client *c, const char *to, uint16_t udp_port, const void *payload,
 	size_t len, unsigned tries);
+/* The node of a host: its name is a letter and a number, its address 10.0.0.last; on_packet() gets
+ * arg. */
+void numbered_node_start(struct haul_sim_node **node, char letter, unsigned number, unsigned last,
+	haul_packet_fn *on_packet, void *arg);
 /* SIGTERM to a host, which has to end with 0; and no packet on a link is forgotten. */
 void program_ends(const char *name);
 

@@ -166,14 +166,8 @@ static bool ask(struct client *c)
 static int server(void *arg)
 {
 	struct server *s = arg;
-	char name[16], address[32];
-	const struct haul_sim_node_opts opts = {.name = name,
-		.address = address,
-		.io = {.on_packet = serve, .arg = s, .policy = {.how = HAUL_POLL_BLOCK}}};
 
-	snprintf(name, sizeof(name), "s%u", s->number);
-	snprintf(address, sizeof(address), "10.0.0.%u/24", 10 + s->number);
-	haul_sim_node_start(&s->node, &opts);
+	numbered_node_start(&s->node, 's', s->number, 10 + s->number, serve, s);
 	sleep(TROUBLE + CALM + 30); /* simulated */
 	return haul_sim_node_stop(s->node);
 }

@@ -265,10 +265,7 @@ int main(int argc, char **argv)
 	static const struct haul_sim_test tests[] = {
 		{"links", links, "all", 0},
 		/* A host that starts without memory or descriptors does not start. */
-		{"deaths", deaths,
-			"loss,burst-loss,duplicate,reorder,flip,delay,partition,clog,link-down,"
-			"no-mbuf,slow,stall,late,kill,clock-step",
-			0},
+		{"deaths", deaths, NETWORKS_FAULTS ",flip", 0},
 		{NULL, NULL, NULL, 0},
 	};
 

@@ -22,6 +22,11 @@ static inline int networks_main(int argc, char **argv, const struct haul_sim_tes
 	return haul_sim_main(argc, argv, tests);
 }
 
+/* Faults that programs are to outlive; without flipped bits, which not all protocols notice. */
+#define NETWORKS_FAULTS                                                             \
+	"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,no-mbuf," \
+	"slow,stall,late,kill,clock-step"
+
 /* For haul_sim_always(): no frame on a link is forgotten. */
 static inline const char *networks_conserve(void *arg)
 {

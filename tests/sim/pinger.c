@@ -292,10 +292,7 @@ int main(int argc, char **argv)
 		/* All but flipped bits: a wrong address in ARP is believed. */
 		{"calm", calm, "none", 0},
 		{"gone", gone, "none", 0},
-		{"recovers", recovers,
-			"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,no-mbuf,"
-			"slow,stall,late,kill,clock-step",
-			0},
+		{"recovers", recovers, NETWORKS_FAULTS, 0},
 		{NULL, NULL, NULL, 0},
 	};
 

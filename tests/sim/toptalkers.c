@@ -16,6 +16,8 @@
 #include <haul-sim/node.h>
 #include <haul/haul.h>
 
+#include "base/random.h"
+
 #include "clients.h"
 #include "networks.h"
 #include "printed.h"
@@ -129,7 +131,7 @@ static int toptalkers(void *unused)
 }
 
 /* The address of a number; some are much busier than others. */
-static void put_frame(uint8_t *data, uint64_t random, bool others)
+static void put_frame(uint8_t *data, uint64_t random)
 {
 	uint32_t n = (uint32_t)(random % addresses);
 
@@ -144,7 +146,7 @@ static void put_frame(uint8_t *data, uint64_t random, bool others)
 	data[27] = (uint8_t)(1 + n % 7);
 	data[28] = (uint8_t)(n >> 8);
 	data[29] = (uint8_t)n;
-	if (others && random >> 60 == 0)
+	if (random >> 60 == 0)
 		data[13] = 6; /* ARP */
 }
 
@@ -153,31 +155,26 @@ static void drop(struct haul_rx *rx, struct rte_mbuf *pkt)
 	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (*state ^ *state >> 29) * 0xbf58476d1ce4e5b9u;
-}
-
 static void *send_frames(void *arg)
 {
 	struct haul_sim_node *node = arg;
-	uint64_t state = haul_sim_seed() + haul_now();
+	struct hauli_random random;
 
+	hauli_random_init(&random, haul_sim_seed() + haul_now());
 	while (!ends) {
-		for (unsigned n = (unsigned)(next_random(&state) >> 40) % 24; n > 0; n--) {
+		for (unsigned n = hauli_random_below(&random, 24); n > 0; n--) {
 			struct rte_mbuf *m = rte_pktmbuf_alloc(node->pool);
-			bool is_short = next_random(&state) >> 58 == 0;
+			bool is_short = hauli_random_below(&random, 64) == 0;
 
 			if (!m)
 				break;
-			put_frame((uint8_t *)rte_pktmbuf_append(m, 60), next_random(&state), true);
+			put_frame((uint8_t *)rte_pktmbuf_append(m, 60), hauli_random_next(&random));
 			if (is_short)
 				rte_pktmbuf_trim(m, 60 - 33);
 			if (haul_send(haul_io_txq(node->io, 0, 0), m) != 0)
 				rte_pktmbuf_free(m);
 		}
-		haul_sleep(HAUL_MS * (1 + (next_random(&state) >> 40) % 40)); /* simulated */
+		haul_sleep(HAUL_MS * (1 + hauli_random_below(&random, 40))); /* simulated */
 	}
 	return NULL;
 }
@@ -258,14 +255,8 @@ int main(int argc, char **argv)
 {
 	static const struct haul_sim_test tests[] = {
 		/* A host that starts without memory or descriptors does not start. */
-		{"few", few,
-			"loss,burst-loss,duplicate,reorder,flip,delay,partition,clog,link-down,"
-			"no-mbuf,slow,stall,late,kill,clock-step",
-			0},
-		{"many", many,
-			"loss,burst-loss,duplicate,reorder,delay,partition,clog,link-down,"
-			"no-mbuf,slow,stall,late,kill,clock-step",
-			0},
+		{"few", few, NETWORKS_FAULTS ",flip", 0},
+		{"many", many, NETWORKS_FAULTS, 0},
 		{NULL, NULL, NULL, 0},
 	};
 
